@@ -211,6 +211,9 @@ export const deploymentSettings = {
   },
 } as const satisfies SettingsTable;
 
+/** What `run` reads: it has no EventBridge Scheduler to begin windows. */
+export const runSettings = { ...holderSettings, holdDuring: deploymentSettings.holdDuring };
+
 /** Every setting. */
 export const settingsTable = { ...holderSettings, ...deploymentSettings };
 

@@ -9,7 +9,7 @@ export type Window = Trigger & Readonly<{ schedule: string; timeZone: string }>;
 type Limits = Pick<Rules, "scope" | "nodePools" | "maxRequest">;
 
 /** A window may be as long as it is. */
-const longestWindow = hours(24 * 7);
+export const longestWindow = hours(24 * 7);
 
 /** A schedule, a time zone or none, a length, a scope or none. */
 const written =
@@ -117,8 +117,11 @@ export const holdMessage = ({ cause, name, id, at }: Cause, trigger: Trigger) =>
   },
 });
 
-/** What Scheduler sends each time a window begins; a window of the settings is known by its schedule. */
-export function windowMessage(window: Window, name = `${window.schedule} ${window.timeZone}`): string {
+/** A window of the settings is known by its schedule. */
+export const nameOfWindow = ({ schedule, timeZone }: Window): string => `${schedule} ${timeZone}`;
+
+/** What Scheduler sends each time a window begins. */
+export function windowMessage(window: Window, name = nameOfWindow(window)): string {
   const reported = { id: "<aws.scheduler.execution-id>", at: "<aws.scheduler.scheduled-time>" };
   return JSON.stringify(holdMessage({ cause: "window", name, ...reported }, window));
 }

@@ -13,17 +13,14 @@ const panels: readonly Panel[] = [
   { title: "Nodes held", metrics: ["NodesHeldNow"], asNumber: true },
   { title: "Holds", metrics: ["HoldActive"], asNumber: true },
   { title: "Oldest hold", metrics: ["OldestHoldMs"], unit: "s", asNumber: true },
-  { title: "Nodes with their user's annotation", metrics: ["NodesUserHeld"], asNumber: true },
   { title: "Nodes held over time", metrics: ["NodesHeldNow", "HoldActive"] },
   {
     title: "Launches",
-    metrics: ["LaunchesSeen", "LaunchesIgnored", "ReplacementsIgnored", "MissedLaunches"],
+    metrics: ["LaunchesSeen", "LaunchesIgnored", "MissedLaunches"],
   },
-  { title: "Holds begun and extended", metrics: ["HoldsStarted", "HoldsExtended", "HoldsExtendedByUse"] },
-  { title: "Nodes marked and released", metrics: ["NodesHeld", "NodesReleased", "NodesLetGo"] },
+  { title: "Holds begun and extended", metrics: ["HoldsStarted", "HoldsExtended", "HoldsCapped"] },
+  { title: "Nodes marked and released", metrics: ["NodesHeld", "NodesReleased"] },
   { title: "Delays", metrics: ["LaunchToProtectedMs", "ReleaseLagMs"], unit: "s" },
-  { title: "Learned hold", metrics: ["LearnedHoldMs"], unit: "s" },
-  { title: "Cost and benefit", metrics: ["IdleNodeMinutes", "RelaunchesSpared"] },
   {
     title: "Problems",
     metrics: ["NodePatchFailures", "ApiThrottled", "RightsMissing", "OrphansFound", "UnreadableRecords"],
@@ -60,11 +57,14 @@ export function chartDashboard() {
   };
 }
 
-/** Four numbers in the first row, then two graphs a row. */
+const numbers = panels.filter(({ asNumber }) => asNumber).length;
+
+/** The numbers in the first row, then two graphs a row. */
 function panelOf({ title, metrics, unit, asNumber }: Panel, index: number) {
-  const graph = index - 4;
+  const graph = index - numbers;
+  const width = 24 / numbers;
   const gridPos = asNumber
-    ? { x: index * 6, y: 0, w: 6, h: 4 }
+    ? { x: index * width, y: 0, w: width, h: 4 }
     : { x: (graph % 2) * 12, y: 4 + Math.floor(graph / 2) * 8, w: 12, h: 8 };
   return {
     id: index + 1,

@@ -4,7 +4,7 @@ import { dump } from "js-yaml";
 import { rightsToRun } from "../lambda/cluster-access/manifest-yaml.ts";
 import { holderName, Karpenter } from "../lambda/core/marks/keys.ts";
 import type { Rules } from "../lambda/core/rules.ts";
-import { holderSettings, meaningOf, type Setting } from "../lambda/settings-table.ts";
+import { meaningOf, runSettings, type Setting } from "../lambda/settings-table.ts";
 import { chartDashboard } from "./chart-dashboard.ts";
 import { settingsSchema } from "./settings-schema.ts";
 
@@ -99,7 +99,7 @@ const chartOf = ({ version, license }: Package, home: string) => ({
 function valuesYaml(values: Readonly<Record<string, Value>>): string {
   const lines = ["# Settings of the holder, each a flag of `run`; what is left out has the default."];
   lines.push("settings:");
-  for (const [name, setting] of Object.entries<Setting>(holderSettings))
+  for (const [name, setting] of Object.entries<Setting>(runSettings))
     lines.push(...settingLines(name, setting));
   let object = "";
   for (const [path, { help, value }] of Object.entries(values)) {
@@ -119,7 +119,8 @@ function settingLines(name: string, setting: Setting): readonly string[] {
   const fallback = setting.runDefault ?? setting.default;
   if (fallback !== undefined) return [help, `  # ${name}: ${fallback}`];
   const { value } = setting;
-  const example = value.kind === "list" ? `[${value.example.split(",").map((one) => `"${one}"`)}]` : "";
+  const items = value.kind === "list" ? value.example.split(value.separator ?? ",") : [];
+  const example = items.length > 0 ? `[${items.map((one) => `"${one}"`)}]` : "";
   return [`${help} (default: ${setting.unset})`, `  # ${name}: ${example || Object(value).example}`];
 }
 
@@ -144,25 +145,32 @@ function schemaOf(values: Readonly<Record<string, Value>>) {
 const typeOf = (value: unknown) => (Array.isArray(value) ? "array" : typeof value);
 
 /**
- * The rights of `manifest --holder run` as a template with the parameters `root`, `account` (whose they are) and
- * `annotations` (of every object).
+ * The rights of `manifest --holder run` as a template with the parameters `root`, `account` (whose they are),
+ * `annotations` (of every object) and `mode` (the settings' unless given).
  */
 function rightsTemplate(): string {
   const generations = Object.entries(Karpenter).map(([name, { annotation }]) => `"${name}" "${annotation}"`);
-  const [plain, withPods] = [objectsWith("nothing"), objectsWith("empty")];
-  const objects = plain.map((object, at) => {
-    // A right more stands at the end of its object.
-    const more = withPods[at]?.slice(object.length);
-    return more ? `${object}{{- if eq $letGo "empty" }}\n${more}{{- end }}\n` : object;
-  });
+  const observing = objectsFor("observe");
+  const objects = objectsFor("hold").map((object, at) => withoutPatchToObserve(object, observing[at]));
+  const { karpenter, mode } = runSettings;
   return `{{- /* Written by npm run build:chart: the objects that \`manifest --holder run\` prints. */}}
 {{- define "${holderName}.rights" }}
 {{- $set := .root.Values.settings }}
-{{- $letGo := $set.letGo | default "${holderSettings.letGo.default}" }}
+{{- $mode := .mode | default ($set.mode | default "${mode.default}") }}
 {{- $known := dict ${generations.join(" ")} }}
-{{- $annotation := $set.holdAnnotation | default (get $known ($set.karpenter | default "${holderSettings.karpenter.default}")) }}
+{{- $annotation := $set.holdAnnotation | default (get $known ($set.karpenter | default "${karpenter.default}")) }}
 ${objects.join("---\n")}{{- end }}
 `;
+}
+
+/** The verb that a holder needs to hold, and not to observe. */
+const patchVerb = "      - patch\n";
+
+function withoutPatchToObserve(object: string, observing: string | undefined): string {
+  if (object === observing) return object;
+  if (object.replace(patchVerb, "") !== observing)
+    throw new Error("the rights to observe differ from the others by more than one verb");
+  return object.replace(patchVerb, `{{- if ne $mode "observe" }}\n${patchVerb}{{- end }}\n`);
 }
 
 /** Stand for text that the template fills in; none of it needs an escape in YAML or CEL. */
@@ -181,9 +189,9 @@ const places: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-const objectsWith = (letGo: Rules["letGo"]): readonly string[] => {
+const objectsFor = (mode: Rules["mode"]): readonly string[] => {
   const subject = { kind: "ServiceAccount", name: "the-account", namespace: "the-namespace" } as const;
-  return rightsToRun(["example.com/annotation"], { subject, letGo }).map((object) => {
+  return rightsToRun(["example.com/annotation"], { subject, mode }).map((object) => {
     const { metadata } = Object(object);
     const added = { "the-labels": "", ...(!metadata.annotations && { "the-annotations": "" }) };
     const yaml = dump({ ...object, metadata: { ...metadata, ...added } }, { lineWidth: -1, noRefs: true });

@@ -1,7 +1,7 @@
-import { holderSettings, meaningOf, type Setting, type SettingsTable } from "../lambda/settings-table.ts";
+import { meaningOf, runSettings, type Setting, type SettingsTable } from "../lambda/settings-table.ts";
 
 /** The settings of `run` as a JSON schema, for the values of a chart. */
-export function settingsSchema(table: SettingsTable = holderSettings) {
+export function settingsSchema(table: SettingsTable = runSettings) {
   const settings = Object.entries(table);
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
@@ -25,7 +25,7 @@ function propertyOf(setting: Setting) {
 function typeOf({ value }: Setting) {
   switch (value.kind) {
     case "duration":
-      return { type: "string", pattern: `^(${value.or ? `${value.or}|` : ""}([0-9]+[dhms])+)$` };
+      return { type: "string", pattern: "^([0-9]+[dhms])+$" };
     case "choice":
       return { enum: value.choices };
     case "list":

@@ -27,14 +27,13 @@ const holdDuring = settingsTable.holdDuring.value.example;
 
 /** The construct's template for any cluster. */
 export function synthesizeTemplate(kind: TemplateKind) {
-  const [access, length] = kind.split("-");
+  const [access] = kind.split("-");
   return synthesizeStack({
     cluster: anyCluster,
     holdDuring,
     // Left out again where the settings ask for none.
     events: "true",
     access,
-    ...(length === "auto" && { hold: "auto" }),
   });
 }
 

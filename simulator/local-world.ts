@@ -1,6 +1,6 @@
 import { Karpenter } from "../lambda/core/marks/keys.ts";
 import type { Journal, Log, Metrics } from "../lambda/core/ports.ts";
-import type { KubernetesCaller } from "../lambda/kubernetes/client.ts";
+import type { KubernetesCall, KubernetesCaller } from "../lambda/kubernetes/client.ts";
 import { parseNode } from "../lambda/kubernetes/node-objects.ts";
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
@@ -16,6 +16,7 @@ import { nodeEventsOf } from "../local/holder/node-events.ts";
 import { Timeline } from "../local/holder/timeline.ts";
 import { FakeEc2 } from "./fake-ec2.ts";
 import type { FakeCluster } from "./fake-kubernetes/fake-cluster.ts";
+import { FakeNodeClaims } from "./fake-node-claims.ts";
 import { MemoryTable } from "./memory-table.ts";
 
 export type LocalWorldOptions = Readonly<{
@@ -23,8 +24,8 @@ export type LocalWorldOptions = Readonly<{
   clock: AlarmClock;
   log: Log;
   cluster: FakeCluster;
-  /** How the holder reaches the cluster; in process unless it is given. */
-  api?: KubernetesCaller;
+  /** Called before the cluster answers; an error is the answer. */
+  onCall?: (call: KubernetesCall) => void;
   /** The record that an earlier process left. */
   table?: ItemTable;
 }>;
@@ -43,7 +44,7 @@ const metrics: Metrics = { add: () => {} };
 
 /** Creates a world without a node; the holder does nothing before it is started. */
 export function localWorld(options: LocalWorldOptions): LocalWorld {
-  const { settings, clock, log, cluster, api = cluster, table = new MemoryTable() } = options;
+  const { settings, clock, log, cluster, onCall = () => {}, table = new MemoryTable() } = options;
   const { karpenter, holdAnnotation: annotation, nodePools } = settings;
   const { poolLabel } = Karpenter[karpenter];
   const journal = new StoredJournal(table, clock);
@@ -54,7 +55,14 @@ export function localWorld(options: LocalWorldOptions): LocalWorld {
     for (const event of nodeEventsOf(was, now, { poolLabel, annotation })) timeline.record(event);
   });
   const send = (event: unknown, delay: number) => holder.queue.send(event, delay);
-  const ec2 = new FakeEc2({ clock, cluster, karpenter, timeline, send });
+  const nodeClaims = new FakeNodeClaims();
+  const ec2 = new FakeEc2({ clock, cluster, karpenter, timeline, nodeClaims, send });
+  const api: KubernetesCaller = {
+    call: async (call) => {
+      onCall(call);
+      return FakeNodeClaims.answers(call) ? nodeClaims.answer(call) : cluster.call(call);
+    },
+  };
   const holder = new Holder({
     settings,
     clock,

@@ -65,7 +65,7 @@ async function runReal({ hold }: Options): Promise<number> {
 }
 
 async function story({ fast, log }: Options): Promise<Exit> {
-  const pace = (from: Date, to: Date) => pass(Math.min(700, (to.getTime() - from.getTime()) / 100));
+  const pace = (from: Date, to: Date) => pass(Math.min(500, (to.getTime() - from.getTime()) / 120));
   const checks = await runStory(terminal, fast ? async () => {} : pace, log ? textLog(terminal) : silent);
   return checks.every(({ isKept }) => isKept) ? Exit.done : Exit.failed;
 }
@@ -76,10 +76,10 @@ async function serveUntilStopped(options: Options): Promise<Exit> {
   const log = options.log ? textLog(terminal) : silent;
   const served = await serve({ hold, log }, terminal);
   const giveBack = onKey((key) => {
-    if (key === "l") served.launch();
+    if (key === "j") served.startJob();
     if (key === "q" || key === "\u0003") process.kill(process.pid, "SIGINT");
   });
-  if (process.stdin.isTTY) terminal.out("Press l to launch a node, q to stop.\n");
+  if (process.stdin.isTTY) terminal.out("Press j to start a job, q to stop.\n");
   await stopped;
   giveBack();
   await served.stop();

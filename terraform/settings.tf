@@ -6,26 +6,32 @@ variable "cluster" {
   nullable    = false
 }
 
-variable "hold" {
-  description = "protection after each launch, and after each use as large as a burst, or auto: learned (1m to 24h) (default: 20m)"
+variable "mode" {
+  description = "hold, or observe: everything is decided and recorded, and no node is changed (default: hold)"
   type        = string
   default     = null
 }
 
-variable "relaunch_cost" {
-  description = "with hold=auto: what one needless relaunch of a node is worth, in time of that node (1m to 24h) (default: 10m)"
+variable "hold" {
+  description = "how long each launch protects the nodes of its scope (1m to 24h) (default: 20m)"
   type        = string
   default     = null
 }
 
 variable "max_hold" {
-  description = "a hold never lasts longer, however many nodes are launched; 0s for no cap (1m to 168h) (default: 2h)"
+  description = "launches never hold for longer without a break, however many there are; 0s for no cap (1m to 168h) (default: 2h)"
   type        = string
   default     = null
 }
 
 variable "breather" {
-  description = "after a capped hold, launches start no hold for this long, so that Karpenter can consolidate (to 24h) (default: 10m)"
+  description = "after maxHold, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h) (default: 10m)"
+  type        = string
+  default     = null
+}
+
+variable "max_request" {
+  description = "the longest hold that a person or an event may ask for; a longer one is refused (1m to 2160h) (default: 24h)"
   type        = string
   default     = null
 }
@@ -48,26 +54,8 @@ variable "node_pools" {
   default     = null
 }
 
-variable "replacements" {
-  description = "whether launches that only replace other nodes (drift, consolidation) hold, too (default: ignore)"
-  type        = string
-  default     = null
-}
-
-variable "extend_on" {
-  description = "use: use as large as a burst extends a hold, too; or launches alone (default: use)"
-  type        = string
-  default     = null
-}
-
-variable "let_go" {
-  description = "empty: a node that was quiet for hold and has no pods but DaemonSets' is let go by itself; or nothing (default: nothing)"
-  type        = string
-  default     = null
-}
-
 variable "drift_wait" {
-  description = "a drifted node is held for at most this long; 0s: not at all; maxHold or more: to the end of the hold (to 168h) (default: 20m)"
+  description = "how long after it drifted launches hold a node at most; 0s: not at all, so that a roll goes on (to 168h) (default: 0s)"
   type        = string
   default     = null
 }
@@ -111,16 +99,14 @@ variable "alarm_topic_arn" {
 locals {
   settings = {
     "--cluster"         = var.cluster
+    "--mode"            = var.mode
     "--hold"            = var.hold
-    "--relaunch-cost"   = var.relaunch_cost
     "--max-hold"        = var.max_hold
     "--breather"        = var.breather
+    "--max-request"     = var.max_request
     "--initial-delay"   = var.initial_delay
     "--scope"           = var.scope
     "--node-pools"      = var.node_pools == null ? null : join(",", var.node_pools)
-    "--replacements"    = var.replacements
-    "--extend-on"       = var.extend_on
-    "--let-go"          = var.let_go
     "--drift-wait"      = var.drift_wait
     "--karpenter"       = var.karpenter
     "--hold-annotation" = var.hold_annotation

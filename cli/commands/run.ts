@@ -6,7 +6,7 @@ import { type Duration, formatDuration, minutes, seconds } from "../../lambda/co
 import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
 import type { Log } from "../../lambda/core/ports.ts";
 import type { Settings } from "../../lambda/settings.ts";
-import { holderSettings } from "../../lambda/settings-table.ts";
+import { runSettings } from "../../lambda/settings-table.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { type Health, PrometheusMetrics, serveMetrics } from "../../local/metrics/prometheus.ts";
 import type { Run } from "../../local/run/run.ts";
@@ -26,6 +26,7 @@ type Flags = Readonly<{
   releaseOnExit?: true;
   releaseOnly?: true;
   takeOver?: true;
+  observe?: true;
   page?: number | true;
   metricsPort?: number;
   metricsHost?: string;
@@ -37,7 +38,7 @@ const longestStop = seconds(8);
 const longestRelease = minutes(1);
 /** Flags that are left out of the printed command with --release-only. */
 const notForReleasing: ReadonlySet<string> = new Set([
-  ...["--release-on-exit", "--release-only", "--take-over"],
+  ...["--release-on-exit", "--release-only", "--take-over", "--observe", "--hold-during"],
   ...["--log", "--page", "--metrics-port", "--metrics-host"],
 ]);
 
@@ -58,6 +59,7 @@ export const run = (terminal: Terminal): Command => {
       "--data <folder>",
       "where to keep the record (default: one folder for each cluster, in the user's data)",
     )
+    .option("--observe", "change no node, and show what would be held: the same as --mode observe")
     .option("--release-on-exit", "release everything when it is stopped")
     .option("--release-only", "release everything that an earlier run holds, and end")
     .option("--take-over", "start also where another holder seems to work, and release or hold its nodes")
@@ -75,10 +77,15 @@ export const run = (terminal: Terminal): Command => {
     .option("--metrics-host <address>", "where to serve metrics (default: 127.0.0.1, this machine only)")
     .addOption(new Option("--log <form>", "how to log").choices(["text", "json"]).default("text"))
     .action((options: Flags, itself: Command) => hold(options, itself, terminal));
-  return withExamples(withSettings(command, holderSettings, runDefaults), [
+  return withExamples(withSettings(command, runSettings, runDefaults), [
     ["run --kubeconfig ~/.kube/config --context kind-kind", "hold the nodes of a cluster on this machine"],
     ["run --kubeconfig prod.yaml --hold 30m --scope nodepool", "30 minutes after each launch, by NodePool"],
     ["run --kubeconfig prod.yaml --hold 5m --release-on-exit", "try it and leave nothing behind"],
+    ["run --observe --page 8080", "show what would be held, and change no node"],
+    [
+      'run --hold-during "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h"',
+      "hold in a window, too; semicolons separate several",
+    ],
     ["run --page 8080", "show it on http://127.0.0.1:8080/"],
     ["run --metrics-port 9100", "serve metrics on http://127.0.0.1:9100/metrics"],
     ["run --kubeconfig prod.yaml --release-only", "release what a stopped run has left held"],
@@ -92,7 +99,8 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
     throw new BadInputError("These flags do not fit", ["--metrics-host needs --metrics-port"]);
   const config = findCluster({ path: options.kubeconfig, context: options.context, env: terminal.env });
   const cluster = clusterNameIn(config);
-  const { settings: chosen } = settingsFrom(options, { cluster, ...runDefaults });
+  const given = options.observe ? { ...options, mode: "observe" } : options;
+  const { settings: chosen, windows } = settingsFrom(given, { cluster, ...runDefaults });
   const folder = options.data ?? join(dataFolder(terminal.env), folderName(config, chosen.cluster));
   const log = options.log === "json" ? jsonLog(terminal, chosen.cluster) : textLog(terminal);
   const release = options.releaseOnExit === true || options.releaseOnly === true;
@@ -101,7 +109,8 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   const { openRun } = await import("../../local/run/run.ts");
   const metrics = new PrometheusMetrics(chosen.cluster);
   const takeOver = options.takeOver === true;
-  const run = await openRun({ settings: chosen, config, folder, log, metrics, takeOver, release: freeing });
+  const kept = { settings: chosen, ...(!options.releaseOnly && { windows }), config, folder, log, metrics };
+  const run = await openRun({ ...kept, takeOver, release: freeing });
   const stopped = untilStopped(() => terminal.notify(mayStayHeld(freeing)));
   // What cannot be finished in time is done by the next start, as after a crash.
   const ending = stopped.then(() =>
@@ -154,14 +163,14 @@ async function serve(what: "page" | "metrics", log: Log, start: () => Promise<Se
 }
 
 /** Serves the page, on loopback alone. */
-async function startPage({ timeline: events, lengths }: Run, settings: Settings, port: Flags["page"]) {
+async function startPage({ timeline: events }: Run, settings: Settings, port: Flags["page"]) {
   if (port === undefined) return undefined;
   const { LivePage } = await import("../../local/page/live-page.ts");
-  const { cluster, hold, auto } = settings;
-  const about = auto
-    ? `How long each launch holds the nodes of ${cluster} is learned from earlier bursts.`
-    : `Each launch holds the nodes of ${cluster} for ${formatDuration(hold)}.`;
-  const options = { events, lengths, clock: systemClock, title: `The holder of ${cluster}`, about };
+  const { cluster, hold, mode } = settings;
+  const observes = mode === "observe";
+  const holds = observes ? "With mode=hold, each launch would hold" : "Each launch holds";
+  const about = `${holds} the nodes of ${cluster} for ${formatDuration(hold)}.`;
+  const options = { events, clock: systemClock, title: `The holder of ${cluster}`, about, observes };
   return LivePage.start(options, port === true ? 0 : port);
 }
 

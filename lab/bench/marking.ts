@@ -1,6 +1,7 @@
 import { hours } from "../../lambda/core/duration.ts";
 import { holdIdOf } from "../../lambda/core/marks/hold-id.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import type { NodeChange } from "../../lambda/core/ports.ts";
 import { ControlPlane } from "../../test/real/engines/control-plane.ts";
 import { within } from "../../test/support/context.ts";
 import { BareLoop } from "./bare-loop.ts";
@@ -84,11 +85,18 @@ async function measure(
   const own: Costs = { mark: [], release: [] };
   const bare: Costs = { mark: [], release: [] };
   const patient = () => within(hours(1));
+  const changeAll = async (what: NodeChange["do"], holdId: string) => {
+    const scope = "cluster";
+    const listed = await (what === "mark" ? nodes.list(scope, patient()) : nodes.listMarked(patient()));
+    const changes = listed.map((node): NodeChange => ({ do: what, node, holdId, scope }));
+    const { marked, adopted, released } = await nodes.change(changes, patient());
+    if (marked + adopted + released !== names.length) throw new Error(`not all nodes were changed: ${what}`);
+  };
   const turns = [
     async (round: number) => {
       const holdId = holdOf(round);
-      own.mark.push(await costOf(() => nodes.mark({ scope: "cluster", holdId }, patient())));
-      own.release.push(await costOf(() => nodes.release(holdId, patient())));
+      own.mark.push(await costOf(() => changeAll("mark", holdId)));
+      own.release.push(await costOf(() => changeAll("release", holdId)));
     },
     async () => {
       bare.mark.push(await costOf(() => loop.each(names, "PATCH", bareMark)));

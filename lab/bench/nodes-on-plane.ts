@@ -65,7 +65,6 @@ export function holderNodes(plane: ControlPlane) {
     karpenter: "v1",
     annotation: Karpenter.v1.annotation,
     nodePools: { only: [], except: [] },
-    clock: systemClock,
     metrics: noMetrics,
   });
   return { nodes, close: () => api.close() };

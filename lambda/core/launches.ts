@@ -26,18 +26,29 @@ type Facts = Readonly<{
 }>;
 
 /** The launch hold by now, over or not; undefined where there is none. Only the newest launch matters, whatever order they come in. */
-export function launchHoldAfter({ before, launches, countFrom, rules, now }: Facts): LaunchHold | undefined {
+export function launchHoldAfter(facts: Facts): LaunchHold | undefined {
+  const { before, countFrom, now } = facts;
   const went = before && before.lastLaunchAt >= countFrom ? before : undefined;
-  const counting = launches
-    .map(({ launchedAt }) => earlier(launchedAt, now))
-    .filter(
-      (at) => at >= countFrom && after(at, rules.initialDelay) <= now && after(at, lengthOf(rules)) > now,
-    );
+  const counting = launchesThatHold(facts).map(({ launchedAt }) => earlier(launchedAt, now));
   const [first] = counting;
   if (!first) return went;
   const lastLaunchAt = counting.reduce(later, went?.lastLaunchAt ?? first);
   return { startedAt: went?.startedAt ?? now, lastLaunchAt };
 }
+
+/** Those after which nodes are still to be held now. */
+export const launchesThatHold = ({ launches, countFrom, rules, now }: Facts): readonly Launch[] =>
+  launches.filter((launch) => {
+    const at = earlier(launch.launchedAt, now);
+    return at >= countFrom && isDelayOver(launch, rules, now) && after(at, lengthOf(rules)) > now;
+  });
+
+/** Whether the initial delay of a launch is over. */
+export const isDelayOver = (
+  { launchedAt }: Launch,
+  { initialDelay }: Pick<Rules, "initialDelay">,
+  now: Date,
+): boolean => after(earlier(launchedAt, now), initialDelay) <= now;
 
 /** When the first launch whose initial delay is not over begins to count. */
 export function nextDelayEnd(

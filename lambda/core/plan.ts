@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, earlier, later, minutes, seconds } from "./duration.ts";
-import { endOf, launchHoldAfter, nextDelayEnd } from "./launches.ts";
+import { endOf, isDelayOver, launchesThatHold, launchHoldAfter, nextDelayEnd } from "./launches.ts";
 import type { Account } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import { describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
@@ -21,7 +21,10 @@ import { isOn, present } from "./requests.ts";
 import { isOfRules, type Rules } from "./rules.ts";
 
 export type PlanFacts = Readonly<{
+  /** With what somebody asks for. */
   record: ScopeRecord;
+  /** As it was read, where somebody asks for a change of it. */
+  stored?: ScopeRecord;
   /** The record of the whole cluster, where the scope is a NodePool. */
   whole?: ScopeRecord | undefined;
   /** Launches in this scope, by events or by NodeClaims; any of them may have been there before. */
@@ -61,9 +64,10 @@ export type Plan = Readonly<{
   because: string;
   /** A hold that goes to history before the record is written. */
   past?: PastHold;
-  /** Launches that were not counted before, and whether any of them counts for the hold. */
+  /** Launches that were not seen before; those of them that are counted; and those that hold nothing. */
   news: readonly Launch[];
-  doNewsCount: boolean;
+  counted: readonly Launch[];
+  ignored: readonly Launch[];
   /** The one-shot to set. */
   oneShot?: Date;
   /** The delay of the message to send. */
@@ -80,15 +84,18 @@ export function planScope(facts: PlanFacts): Plan {
   const silence = silenceOf(record, whole, now);
   const isKept = isOfRules(rules, record.scope);
   const countFrom = silence.launchesCountFrom;
-  const launchHold = launchHoldAfter({ before: record.launchHold, launches, countFrom, rules, now });
+  const ofLaunches = { before: record.launchHold, launches, countFrom, rules, now };
+  const launchHold = launchHoldAfter(ofLaunches);
   const end = launchHold && endOf(launchHold, rules);
   const isOver = end !== undefined && end.at <= now;
   const requests = present(record.requests, now).filter(({ at }) => at >= silence.requestsCountFrom);
   const asked = requests.filter((one) => isOn(one, now));
   const ends = [...(end && !isOver ? [end.at] : []), ...asked.map(({ until }) => until)];
   const until = isKept && !isPaused(silence) && ends.length > 0 ? ends.reduce(later) : undefined;
-  const news = newsIn(launches, record.seen, now);
-  const counted = news.filter(({ launchedAt }) => earlier(launchedAt, now) >= countFrom);
+  const due = launches.filter((launch) => isDelayOver(launch, rules, now));
+  const news = newsIn(due, record.seen, now);
+  const counted = until ? news.filter(({ launchedAt }) => earlier(launchedAt, now) >= countFrom) : [];
+  const known = new Set([...Object.keys(record.seen), ...counted.map(({ instance }) => instance)]);
 
   const { launchHold: _, quiet, ...rest } = record;
   const next: ScopeRecord = {
@@ -100,7 +107,9 @@ export function planScope(facts: PlanFacts): Plan {
     requests,
     seen: seenAfter(record.seen, news, now),
   };
-  const started = startOrEnd({ ...facts, next, until, silence, wasCapped: isOver && end.isCapped, asked });
+  const holding = launchesThatHold(ofLaunches);
+  const wasCapped = isOver && end.isCapped;
+  const started = startOrEnd({ ...facts, next, until, silence, wasCapped, asked, holding });
   const { watched: _w, account: _a, ...unwatched } = started.record;
   const planned: ScopeRecord = {
     ...unwatched,
@@ -111,7 +120,7 @@ export function planScope(facts: PlanFacts): Plan {
   const looks = looksOf({ ...facts, hold: planned.hold, until, asked });
   const written = planned.hold ? { ...planned, looks: looks.looks } : planned;
   const isChanged = !isDeepStrictEqual(written, record);
-  const dueAt = record.launchHold && endOf(record.launchHold, rules).at;
+  const dueAt = dueOf(record, rules);
   return {
     record: written,
     isChanged,
@@ -120,11 +129,12 @@ export function planScope(facts: PlanFacts): Plan {
     because: started.because,
     ...(started.past && { past: started.past }),
     news,
-    doNewsCount: counted.length > 0 && until !== undefined,
+    counted,
+    ignored: due.filter(({ instance }) => !known.has(instance)),
     steps: stepsOf(record, written),
     ...(looks.oneShot && { oneShot: looks.oneShot }),
     ...(looks.message !== undefined && { message: looks.message }),
-    ...(started.isEnd && { dueAt: dueAt && dueAt < now ? dueAt : now }),
+    ...(started.isEnd && { dueAt: dueAt ? earlier(dueAt, now) : now }),
   };
 }
 
@@ -148,6 +158,7 @@ type StartFacts = PlanFacts &
     silence: Silence;
     wasCapped: boolean;
     asked: readonly Request[];
+    holding: readonly Launch[];
   }>;
 type Started = Readonly<{ record: ScopeRecord; because: string; past?: PastHold; isEnd?: true }>;
 
@@ -167,11 +178,10 @@ function startOrEnd(facts: StartFacts): Started {
   return { record: { ...next, scope, hold: { ...hold, ended: { at: now, because } } }, because, isEnd: true };
 }
 
-function whyHeld({ next, launches, asked }: StartFacts): string {
-  const newest = next.launchHold?.lastLaunchAt;
-  const pools = new Set(launches.map(({ nodePool }) => nodePool));
-  if (newest && pools.size === 1) return `a node was launched in NodePool ${[...pools][0]}`;
-  if (newest && pools.size > 1) return `nodes were launched in NodePools ${[...pools].toSorted().join(", ")}`;
+function whyHeld({ holding, asked }: StartFacts): string {
+  const pools = [...new Set(holding.map(({ nodePool }) => nodePool))].toSorted();
+  if (pools.length === 1) return `a node was launched in NodePool ${pools[0]}`;
+  if (pools.length > 1) return `nodes were launched in NodePools ${pools.join(", ")}`;
   return asked[0]?.reason ?? "a node was launched";
 }
 
@@ -183,16 +193,20 @@ function whyNothing({ quiet }: Silence, requests: number): string {
 function whyOver({ record, rules, silence, wasCapped }: StartFacts, hold: Hold): string {
   if (!isOfRules(rules, record.scope)) return "the setting scope has changed";
   if (silence.quiet?.kind === "paused") return `paused by hand: ${silence.quiet.because}`;
-  if (silence.released && hold.startedAt <= silence.requestsCountFrom)
+  const { launchHold, requests } = record;
+  const causes = [...(launchHold ? [launchHold.lastLaunchAt] : []), ...requests.map(({ at }) => at)];
+  if (silence.released && causes.some((at) => at < silence.requestsCountFrom))
     return `released by hand: ${silence.released}`;
   if (wasCapped) return capped;
-  const released = record.requests.filter(({ releasedAt }) => releasedAt && releasedAt >= hold.startedAt);
+  const released = requests.filter(({ releasedAt }) => releasedAt && releasedAt >= hold.startedAt);
   const names = released.map(({ name }) => name).join(", ");
   return released.length > 0 ? `released by hand: ${names}` : "the hold expired";
 }
 
 /** Duplicates of an event come within minutes. An older launch was counted, or is not counted any more. */
 export const seenKept: Duration = minutes(15);
+/** Longer, because the clocks of functions differ: what one forgets, another must not count again. */
+const remembered: Duration = seenKept + minutes(2);
 const mostSeen = 500;
 
 /** The launches that were not counted before, each once. */
@@ -215,7 +229,7 @@ function seenAfter(
   const added = news.map(({ instance, launchedAt }) => [instance, launchedAt] as const);
   return Object.fromEntries(
     [...Object.entries(seen), ...added]
-      .filter(([, at]) => at > after(now, -seenKept))
+      .filter(([, at]) => at > after(now, -remembered))
       .toSorted(([, a], [, b]) => a.getTime() - b.getTime())
       .slice(-mostSeen),
   );
@@ -223,6 +237,7 @@ function seenAfter(
 
 type FigureFacts = Readonly<{
   record: ScopeRecord;
+  stored?: ScopeRecord;
   next: ScopeRecord;
   nodes?: NodeFacts | undefined;
   until: Date | undefined;
@@ -237,7 +252,7 @@ const mostNames = 10;
 
 /** Adds up what history reports. */
 function figuresAfter(facts: FigureFacts): Figures {
-  const { record, next, nodes, until, counted, asked, end, rules } = facts;
+  const { record, stored = record, next, nodes, until, counted, asked, end, rules } = facts;
   const { figures } = next;
   if (!next.hold || !until) return figures;
   const launches = new Map(Object.entries(figures.launches));
@@ -245,7 +260,7 @@ function figuresAfter(facts: FigureFacts): Figures {
     const name = launches.has(nodePool) || launches.size < mostNames ? nodePool : "others";
     launches.set(name, (launches.get(name) ?? 0) + 1);
   }
-  const before = record.hold?.id === next.hold.id ? untilOf(record, rules) : undefined;
+  const before = stored.hold?.id === next.hold.id ? untilOf(stored, rules) : undefined;
   const requests = [...new Set([...figures.requests, ...asked.map(({ reason }) => reason)])];
   return {
     launches: Object.fromEntries(launches),
@@ -282,6 +297,16 @@ export function untilOf({ launchHold, requests }: ScopeRecord, rules: Rules): Da
   return ends.length > 0 ? ends.reduce(later) : undefined;
 }
 
+/** The same, with requests that were released before their end. */
+const dueOf = ({ requests, ...record }: ScopeRecord, rules: Rules): Date | undefined =>
+  untilOf(
+    {
+      ...record,
+      requests: requests.map(({ releasedAt, ...one }) => ({ ...one, until: releasedAt ?? one.until })),
+    },
+    rules,
+  );
+
 /** The account goes on as long as launches hold. A request holds all nodes, so none is let go. */
 function accountAfter(
   { nodes, record, rules }: PlanFacts,
@@ -300,15 +325,20 @@ type NextLooks = Readonly<{ looks: Looks; oneShot?: Date; message?: Duration }>;
 /** A one-shot that fires now must not count as the next one, and the clocks of Scheduler and function differ. */
 const soonest: Duration = seconds(30);
 
+/** A message that arrives now must not count as the next one. */
+const clocksDiffer: Duration = seconds(5);
+
 /** When to look at a scope again, and what is to be set for that. */
 function looksOf({ record, nodes, launches, until, rules, now, canQueue }: LookFacts): NextLooks {
   const { oneShot, message } = record.looks;
   const sending = canQueue && until ? delayOf(nodes?.awaitedSince, now) : undefined;
-  const isSent = message !== undefined && message > now;
+  const isSent = message !== undefined && message > after(now, clocksDiffer);
   const delay = sending !== undefined && !isSent ? sending : undefined;
   const sent = delay !== undefined ? { message: after(now, delay) } : isSent ? { message } : {};
 
-  const times = [until, nodes?.nextDriftEnd, until && nodes?.nextReadAt, nextDelayEnd(launches, rules, now)];
+  const times = until
+    ? [until, nodes?.nextDriftEnd, nodes?.nextReadAt, nextDelayEnd(launches, rules, now)]
+    : [];
   const next = times
     .flatMap((time) => (time && time > now ? [time] : []))
     .reduce<Date | undefined>(soonestOf, undefined);

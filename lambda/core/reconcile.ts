@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, earlier, minutes, seconds } from "./duration.ts";
 import { attemptAll, TryAgainError } from "./errors.ts";
 import { lengthOf } from "./launches.ts";
@@ -37,9 +38,12 @@ export const nothingChanged: Changed = {
 
 /** Compares what is with what should be in one scope, and changes what differs. Whatever it leaves undone, the next pass does. */
 export async function reconcile(context: PassContext, scope: Scope, trigger: Trigger = {}): Promise<Outcome> {
-  const view = readView(context, scope, trigger.isLook);
-  const records = { record: context.holds.find(scope), whole: findWhole(context, scope) };
-  return reconcileWith(context, scope, trigger, { view: await view, ...(await all(records)) });
+  const [view, record, whole] = await Promise.all([
+    readView(context, scope, trigger.isLook),
+    context.holds.find(scope),
+    findWhole(context, scope),
+  ]);
+  return reconcileWith(context, scope, trigger, { view, record, whole });
 }
 
 /** What a pass has read: a record that is missing is none, a cluster that could not be read is an error. */
@@ -66,7 +70,7 @@ export async function reconcileWith(
       async () => {
         if (!view) return;
         changed = await context.nodes.change(changesOf(context, plan, view), context);
-        reportProtected(context, plan, changed);
+        reportChanged(context, plan, changed);
       },
       () => sendLooks(context, scope, plan),
       async () => {
@@ -141,13 +145,6 @@ function reportMissing({ log, metrics }: PassContext, read: ScopeView["claims"] 
 const findWhole = async ({ holds }: PassContext, scope: Scope): Promise<ScopeRecord | undefined> =>
   scope === wholeCluster ? undefined : holds.find(wholeCluster);
 
-async function all<T extends Readonly<Record<string, Promise<unknown>>>>(
-  promises: T,
-): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
-  const entries = Object.entries(promises).map(async ([name, promise]) => [name, await promise] as const);
-  return Object.fromEntries(await Promise.all(entries)) as { [K in keyof T]: Awaited<T[K]> };
-}
-
 const tries = 20;
 
 /** Plans and writes. If another function wrote in between, it reads the record again and makes a new plan. */
@@ -168,6 +165,7 @@ async function settle(
     const found = [...launches, ...(view ? launchesIn(view, asked, { isSweep, rules, now }) : [])];
     const plan = planScope({
       record: asked,
+      stored: record,
       whole,
       launches: found,
       nodes: view && {
@@ -298,30 +296,38 @@ const eventsTake: Duration = minutes(2);
 
 function report(context: PassContext, scope: Scope, plan: Plan, { launches = [], isSweep }: Trigger): void {
   const { log, metrics, clock } = context;
-  const { record, until, because, news, past, isChanged, steps } = plan;
+  const { record, until, because, counted, ignored, past, isChanged, steps } = plan;
   const holdId = record.hold && { holdId: record.hold.id };
   if (isChanged || !isSweep)
-    log.info("planned", { scope, because, steps, ...holdId, ...(until && { until }), launches: news.length });
+    log.info("planned", {
+      scope,
+      because,
+      steps,
+      ...holdId,
+      ...(until && { until }),
+      launches: counted.length,
+    });
   if (past) log.info("hold closed", { ...past, holdId: past.id });
   for (const step of steps) metrics.add(metricOf[step], 1);
-  if (!plan.doNewsCount && launches.length > 0) metrics.add("LaunchesIgnored", launches.length);
   const reported = new Set(launches.map(({ instance }) => instance));
+  const inVain = ignored.filter(({ instance }) => reported.has(instance)).length;
+  if (inVain > 0) metrics.add("LaunchesIgnored", inVain);
   const oldest = after(clock.now(), -eventsTake);
-  const missed = news.filter(({ instance, launchedAt }) => !reported.has(instance) && launchedAt < oldest);
-  if (!plan.doNewsCount || missed.length === 0) return;
+  const missed = counted.filter(({ instance, launchedAt }) => !reported.has(instance) && launchedAt < oldest);
+  if (missed.length === 0) return;
   log.warn("launches were missed", { scope, instances: missed.map(({ instance }) => instance) });
   metrics.add("MissedLaunches", missed.length);
 }
 
 const metricOf = { start: "HoldsStarted", extend: "HoldsExtended", cap: "HoldsCapped" } as const;
 
-/** How long the first mark of a hold took, once all of its nodes are marked. */
-function reportProtected(
-  { metrics, clock }: PassContext,
-  { news, steps }: Plan,
-  { left, failed }: Changed,
-): void {
-  if (!steps.includes("start") || left || failed > 0 || news.length === 0) return;
-  const first = news.map(({ launchedAt }) => launchedAt).reduce(earlier);
+/** What was done to nodes, and how long the first marks of a hold took, once all of its nodes are marked. */
+function reportChanged({ metrics, clock, log }: PassContext, plan: Plan, changed: Changed): void {
+  const { counted, steps, record } = plan;
+  const { left, failed } = changed;
+  if (!isDeepStrictEqual(changed, nothingChanged))
+    log.info("nodes changed", { scope: record.scope, holdId: record.hold?.id, ...changed });
+  if (!steps.includes("start") || left || failed > 0 || counted.length === 0) return;
+  const first = counted.map(({ launchedAt }) => launchedAt).reduce(earlier);
   metrics.add("LaunchToProtectedMs", Math.max(0, clock.now().getTime() - first.getTime()));
 }

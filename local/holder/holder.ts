@@ -1,7 +1,6 @@
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import type {
   CallContext,
-  FollowUps,
   Holds,
   Ids,
   Journal,
@@ -41,8 +40,6 @@ export type HolderWorld = Readonly<{
   /** Receives what happens to holds. */
   timeline: Timeline;
   queue?: Partial<Pick<QueueOptions, "window" | "visibility">>;
-  /** Puts something between the core and the queue. */
-  followUps?: (queue: FollowUps) => FollowUps;
 }>;
 
 const timeout: Duration = minutes(1);
@@ -67,9 +64,8 @@ export class Holder {
       deliver: (event, context) => onNodeLaunched(this.#ports)(event, context),
     });
     this.timers = new Timers(clock, (expired) => this.#fire(expired));
-    const followUps = world.followUps?.(this.queue) ?? this.queue;
     const holds = new RecordingHolds(world.holds, timeline, settings);
-    const own = { schedules: this.timers, followUps, rules: settings, clock };
+    const own = { schedules: this.timers, followUps: this.queue, rules: settings, clock };
     this.#ports = { ...own, holds, journal, nodes, nodeClaims, pods, launches, ids, metrics };
   }
 

@@ -12,15 +12,11 @@ const summary = (help: string): Family => ({ type: "summary", help });
 export const families: Readonly<Record<MetricName, Family>> = {
   LaunchesSeen: counter("Launches of nodes that were seen."),
   LaunchesIgnored: counter("Launches that started and extended no hold."),
-  ReplacementsIgnored: counter("Launches that only replaced other nodes."),
   HoldsStarted: counter("Holds started."),
   HoldsExtended: counter("Holds extended by launches."),
-  HoldsExtendedByUse: counter("Holds extended by the use of their nodes."),
   HoldsCapped: counter("Holds that reached their cap."),
   NodesHeld: counter("Nodes marked."),
   NodesReleased: counter("Nodes released."),
-  NodesLetGo: counter("Nodes let go while their hold went on."),
-  NodesUserHeld: gauge("Nodes with their user's own annotation, when nodes were last marked."),
   NodePatchFailures: counter("Nodes that could not be patched."),
   ApiThrottled: counter("Calls that the Kubernetes API throttled."),
   RightsMissing: counter("Calls that needed a right which the cluster has not given."),
@@ -32,9 +28,6 @@ export const families: Readonly<Record<MetricName, Family>> = {
   OldestHoldMs: gauge("Age of the oldest hold at the last sweep."),
   HoldActive: gauge("Holds at the last sweep."),
   NodesHeldNow: gauge("Nodes held at the last sweep."),
-  LearnedHoldMs: summary("With hold=auto, the length of holds, once a scope at each sweep."),
-  IdleNodeMinutes: counter("The estimated minutes in which held nodes of bursts were idle."),
-  RelaunchesSpared: counter("The estimated number of held nodes that were used again, not launched again."),
   EventsFailed: counter("Events about holds that could not be sent."),
 };
 

@@ -52,15 +52,22 @@ type Changed = EventOf<"hold started" | "hold extended" | "hold releasing" | "ho
 const changesState = (event: TimelineEvent): event is Changed & TimelineEvent =>
   event.kind.startsWith("hold ") && event.kind !== "hold caused";
 
+type StateOptions = Readonly<{ offset?: number; observes?: boolean }>;
+
 /** The present state in a sentence; it changes only when a hold does. */
-export function formatState(events: readonly TimelineEvent[], offset = 0): string {
+export function formatState(
+  events: readonly TimelineEvent[],
+  { offset = 0, observes = false }: StateOptions = {},
+): string {
   const last = events.findLast(changesState);
-  if (!last) return "Nothing is held.";
+  const nothing = observes ? "Nothing would be held" : "Nothing is held";
+  if (!last) return `${nothing}.`;
   const where = last.scope === "cluster" ? "the cluster" : last.scope;
   if ("until" in last) {
     const until = formatMoment(last.until.getTime(), 0, { kind: "utc", offset });
+    if (observes) return `With mode=hold, Karpenter could not disrupt ${where} until ${until}.`;
     return `Karpenter may not disrupt ${where} until ${until}.`;
   }
-  if (last.kind === "hold releasing") return `The hold of ${where} ends: ${last.because}.`;
-  return `Nothing is held in ${where}: ${last.because}.`;
+  if (last.kind === "hold releasing" && !observes) return `The hold of ${where} ends: ${last.because}.`;
+  return `${nothing} in ${where}: ${last.because}.`;
 }

@@ -3,7 +3,6 @@ import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import { version } from "../../lambda/version.ts";
 import { drawPage, spans } from "../../report/page/page.ts";
-import { type Bar, drawLengths } from "../../report/plots/lengths.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { type HttpServer, refuse, requestUrl, serveHttp } from "../http-server.ts";
 import { drawFrame, formatState } from "./frame.ts";
@@ -14,16 +13,13 @@ export type Events = Readonly<{
   follow: (listener: () => void) => () => void;
 }>;
 
-/** How long the holds of a scope last. */
-export type Lengths = Readonly<{ scope: string; lengths: readonly Bar[] }>;
-
 export type LivePageOptions = Readonly<{
   events: Events;
-  /** What was learned about the length of holds; none without. */
-  lengths?: () => Promise<readonly Lengths[]>;
   clock: Clock;
   title: string;
   about: string;
+  /** No node is changed: `mode=observe`. */
+  observes?: boolean;
   /** How often the picture is drawn again when nothing happens. */
   redrawEvery?: Duration;
 }>;
@@ -43,7 +39,6 @@ export class LivePage {
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
   #state = "";
-  #learned = "";
 
   private constructor(options: LivePageOptions) {
     this.#options = options;
@@ -54,7 +49,7 @@ export class LivePage {
     const page = new LivePage(options);
     page.#server = await serveHttp((request, response) => page.#answer(request, response), { port });
     page.#unfollow = options.events.follow(() => page.#report());
-    page.#timer = setInterval(() => page.#redraw(), options.redrawEvery ?? 1_000);
+    page.#timer = setInterval(() => page.#drawForAll(), options.redrawEvery ?? 1_000);
     return page;
   }
 
@@ -72,24 +67,23 @@ export class LivePage {
     const { pathname, searchParams } = requestUrl(request);
     if (request.method !== "GET") refuse(response, 405, "Only GET is allowed.");
     else if (pathname === "/events") this.#welcome(response, viewOf(searchParams));
-    else if (pathname === "/") void this.#sendPage(response);
+    else if (pathname === "/") this.#sendPage(response);
     else refuse(response, 404, "Not found.");
   }
 
-  async #sendPage(response: ServerResponse): Promise<void> {
-    await this.#learn();
+  #sendPage(response: ServerResponse): void {
     response.writeHead(200, { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" });
     response.end(this.#page());
   }
 
   #page(): string {
-    const { title, about, events } = this.#options;
+    const { title, about } = this.#options;
     const view = { span: minutes(spans[0].minutes) };
     const { tables, held } = this.#frame(view);
     const picture = (width: number) => this.#frame({ ...view, width }).svg;
-    const state = formatState(events.events);
+    const state = this.#stateFor();
     const footer = `karpenter-node-holder ${version}. This page is served from this machine only.`;
-    const present = { state, picture, tables, held, learned: this.#learned };
+    const present = { state, picture, tables, held };
     return drawPage({ title, about, ...present, footer, live: "/events" });
   }
 
@@ -100,15 +94,14 @@ export class LivePage {
     const reader = { response, ...view };
     this.#readers.add(reader);
     response.once("close", () => this.#readers.delete(reader));
-    send(response, "state", formatState(this.#options.events.events, view.offset));
+    send(response, "state", this.#stateFor(view.offset));
     this.#draw(reader);
   }
 
   #report(): void {
-    const { events } = this.#options.events;
-    const state = formatState(events);
+    const state = this.#stateFor();
     if (state !== this.#state)
-      for (const { response, offset } of this.#readers) send(response, "state", formatState(events, offset));
+      for (const { response, offset } of this.#readers) send(response, "state", this.#stateFor(offset));
     this.#state = state;
     // Events at the same time are drawn once.
     this.#soon ??= setTimeout(() => {
@@ -117,19 +110,9 @@ export class LivePage {
     }, 100);
   }
 
-  async #redraw(): Promise<void> {
-    if (this.#readers.size > 0) await this.#learn();
-    this.#drawForAll();
-  }
-
-  /** What cannot be read now is shown as it was last. */
-  async #learn(): Promise<void> {
-    const learned = await this.#options.lengths?.().catch(() => undefined);
-    if (!learned) return;
-    const pictures = learned.map(({ scope, lengths }) =>
-      drawLengths(lengths, { title: "How long holds last", ...(scope !== "cluster" && { of: scope }) }),
-    );
-    this.#learned = pictures.join("");
+  #stateFor(offset = 0): string {
+    const { events, observes = false } = this.#options;
+    return formatState(events.events, { offset, observes });
   }
 
   #drawForAll(): void {
@@ -145,8 +128,7 @@ export class LivePage {
     const { events, clock } = this.#options;
     const now = clock.now();
     const from = span > 0 ? after(now, -span) : undefined;
-    const frame = drawFrame(events.events, { now, ...(from && { from }), ...view });
-    return { ...frame, learned: this.#learned };
+    return drawFrame(events.events, { now, ...(from && { from }), ...view });
   }
 }
 

@@ -23,7 +23,7 @@ async function problemWith(folder: string): Promise<readonly [problem: string, r
   return link && [`its ${link.name} is a link, which is not followed`, "Remove the link"];
 }
 
-const isOurs = /^(record\.sqlite|hold-annotation)/;
+const isOurs = /^record\.sqlite/;
 
 /** Root may do everything anyway. Windows has no such owners. */
 const isTrusted = (uid: number): boolean => !process.geteuid || uid === 0 || uid === process.geteuid();

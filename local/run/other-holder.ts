@@ -2,13 +2,20 @@ import * as v from "valibot";
 import { clusterRoleBindingPath, clusterRolePath } from "../../lambda/cluster-access/manifest.ts";
 import { after } from "../../lambda/core/duration.ts";
 import { startOf } from "../../lambda/core/marks/hold-id.ts";
-import type { CallContext, Clock, Holds, Journal, Nodes } from "../../lambda/core/ports.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import type { CallContext, Clock, Holds, Journal, SeenNode } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
+import { longestWindow } from "../../lambda/triggers.ts";
 import { StartError } from "./rights.ts";
 
-type Cluster = Readonly<{ api: KubernetesCaller; nodes: Nodes; holds: Holds; journal: Journal }>;
+type Cluster = Readonly<{
+  api: KubernetesCaller;
+  marked: readonly SeenNode[];
+  holds: Holds;
+  journal: Journal;
+}>;
 type Choice = Readonly<{ settings: Rules; clock: Clock; takeOver: boolean }>;
 
 /** More than are kept of any cluster. */
@@ -16,17 +23,18 @@ const mostPastHolds = 10_000;
 
 /** Two holders remove each other's marks: where another one seems to work, this one may only take its place. */
 export async function refuseBesideOther(
-  { api, nodes, holds, journal }: Cluster,
-  { settings: { maxHold }, clock, takeOver }: Choice,
+  { api, marked, holds, journal }: Cluster,
+  { settings: { maxHold, maxRequest }, clock, takeOver }: Choice,
   context: CallContext,
 ): Promise<void> {
   const past = await journal.history(mostPastHolds);
   const present = (await holds.all()).records.flatMap(({ hold }) => hold ?? []);
   const known = new Set([...past, ...present].map(({ id }) => id));
-  const foreign = [...(await nodes.marks([], context))].filter(([id]) => !known.has(id));
-  const count = foreign.reduce((sum, [, marked]) => sum + marked, 0);
+  const foreign = marked.map(({ labels }) => labels?.[holdLabel] ?? "").filter((id) => !known.has(id));
+  const count = foreign.length;
   // An older hold is over, whichever holder it belonged to. Without a cap, any hold may still be on.
-  const mayRun = foreign.some(([id]) => maxHold === 0 || after(startOf(id), maxHold) > clock.now());
+  const longest = Math.max(maxHold, maxRequest, longestWindow);
+  const mayRun = foreign.some((id) => maxHold === 0 || after(startOf(id), longest) > clock.now());
   const marks = `${count} nodes carry marks of holds that are not in this record`;
   const because = mayRun ? marks : await whoseRights(api, context);
   if (because !== undefined && !takeOver)

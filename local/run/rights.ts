@@ -1,11 +1,13 @@
 import { BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { asRecord } from "../../lambda/kubernetes/node-objects.ts";
 
-const verbs = ["get", "list", "watch", "patch"] as const;
+const reading = ["get", "list", "watch"];
+const changing = "patch";
 const reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 /** The holder cannot start, and this is what to do. */
@@ -18,11 +20,15 @@ export class StartError extends BrokenSetupError {
   }
 }
 
+type Limits = Pick<CallContext, "deadline">;
+type Needed = Pick<Rules, "mode"> & Readonly<{ server: string }>;
+
 /** Checks that the cluster answers, and gives us every right that is needed; the error says how to get a missing one. */
 export async function checkRights(
   api: KubernetesCaller,
-  { server, ...context }: Pick<CallContext, "deadline"> & Readonly<{ server: string }>,
+  { server, mode, ...context }: Limits & Needed,
 ): Promise<void> {
+  const verbs = mode === "observe" ? reading : [...reading, changing];
   const asked = Promise.all(verbs.map((verb) => mayWe(api, verb, context)));
   const answers = await asked.catch((error: unknown) => {
     if (!(error instanceof TryAgainError)) throw error;
@@ -40,11 +46,10 @@ export async function checkRights(
   );
 }
 
-async function mayWe(
-  api: KubernetesCaller,
-  verb: string,
-  context: Pick<CallContext, "deadline">,
-): Promise<boolean> {
+export const mayChangeNodes = (api: KubernetesCaller, context: Limits): Promise<boolean> =>
+  mayWe(api, changing, context);
+
+async function mayWe(api: KubernetesCaller, verb: string, context: Limits): Promise<boolean> {
   const spec = { resourceAttributes: { verb, resource: "nodes" } };
   const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
   try {

@@ -1,35 +1,39 @@
 import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
-import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
-import { after, type Duration, formatDuration, later, minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { attemptAll, TryAgainError } from "../../lambda/core/errors.ts";
-import { dueAt } from "../../lambda/core/holds/hold.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock, Log, Metrics } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
-import { KubernetesPods } from "../../lambda/kubernetes/pods.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../../lambda/record/stored-journal.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { holdIds, systemClock } from "../../lambda/system-clock.ts";
+import type { Window } from "../../lambda/triggers.ts";
 import { WallClock } from "../holder/clock.ts";
 import { Holder } from "../holder/holder.ts";
 import { nodeEventsOf } from "../holder/node-events.ts";
+import { changesOf } from "../holder/recording-holds.ts";
 import { Timeline } from "../holder/timeline.ts";
+import { clockCheck } from "./clock-check.ts";
 import { ControlSocket } from "./control-socket.ts";
 import { makeDataFolder } from "./data-folder.ts";
-import { removeFormerMarks } from "./former-marks.ts";
+import { refuseMarksToObserve, refuseOtherAnnotation } from "./found-marks.ts";
 import { type NodeChange, NodeWatch } from "./node-watch.ts";
 import { refuseBesideOther } from "./other-holder.ts";
-import { checkRights } from "./rights.ts";
+import { checkRights, mayChangeNodes } from "./rights.ts";
 import { SqliteTable } from "./sqlite-table.ts";
+import { stillHeld } from "./still-held.ts";
 import { WatchedLaunches } from "./watched-launches.ts";
+import { Windows } from "./windows.ts";
 
 export type RunOptions = Readonly<{
   settings: Settings;
+  /** When nodes are held without a launch. */
+  windows?: readonly Window[];
   config: KubeConfig;
   /** Where the record is kept; one holder at a time. */
   folder: string;
@@ -48,8 +52,6 @@ type Serve = () => Promise<Readonly<{ stop: () => Promise<void> }> | undefined>;
 /** A holder on a real cluster. */
 export type Run = Readonly<{
   timeline: Timeline;
-  /** How long holds last, as far as that is learned. */
-  lengths: Holder["lengths"];
   /** False when the watch of nodes has not worked for long: a supervisor should start the process again. */
   isLive: boolean;
   /** Whether a launch would be held now. */
@@ -64,12 +66,17 @@ export type Run = Readonly<{
 
 /** Opens the record. No node is touched before the start. */
 export async function openRun(options: RunOptions): Promise<Run> {
-  const { settings, config, folder, log, takeOver = false, release } = options;
+  const { settings, windows = [], config, folder, log, takeOver = false } = options;
+  const { release = "karpenter-node-holder run --release-only" } = options;
   const { clock = systemClock, metrics = { add: () => {} } } = options;
-  const { holdAnnotation: annotation, nodePools, karpenter, cluster, hold } = settings;
+  const { holdAnnotation: annotation, nodePools, karpenter, cluster, hold, mode } = settings;
   const { poolLabel, registeredLabel } = Karpenter[karpenter];
   const server = config.getCurrentCluster()?.server ?? "";
-  log.info("the holder starts", { cluster, context: config.getCurrentContext(), server, annotation });
+  const context = config.getCurrentContext();
+  log.info("the holder starts", { cluster, context, server, annotation, mode });
+  const wallClock = new WallClock(clock);
+  const send = (message: unknown) => void holder.queue.send(message);
+  const times = new Windows({ windows, clock: wallClock, send, log });
   await makeDataFolder(folder);
   const table = SqliteTable.open(join(folder, "record.sqlite"), clock.now());
 
@@ -93,40 +100,31 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const selector = `${poolLabel},${registeredLabel}`;
   const onServerTime = clockCheck({ clock, hold, log });
   const watch = new NodeWatch({ api, login, selector, clock, log, onChange, onServerTime });
-  const launches = new WatchedLaunches(watch, { poolLabel, annotation });
+  const launches = new WatchedLaunches(watch, poolLabel);
   const holds = new StoredHolds(table, clock);
   const journal = new StoredJournal(table, clock);
-  const nodes = new KubernetesNodes({ api, karpenter, annotation, nodePools, clock, metrics });
+  const nodes = new KubernetesNodes({ api, karpenter, annotation, nodePools, metrics });
   const holder = new Holder({
     settings,
-    clock: new WallClock(clock),
+    clock: wallClock,
     log,
     timeline,
     launches,
     holds,
     journal,
     nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
-    pods: new KubernetesPods({ api }),
     nodes,
     ids: holdIds,
     metrics,
     queue: { window: 200, visibility: seconds(5) },
-    followUps: (queue) => launches.withoutDelay(queue),
   });
 
   const within = (time: Duration) => ({ deadline: after(clock.now(), time), log });
   let isAtWork = false;
   let shouldRelease = false;
   const reportHeld = async (time: Duration = seconds(3)) => {
-    const present = (await holds.all()).records.flatMap((record) => record.hold ?? []);
-    if (present.length === 0) return;
-    const marked = await nodes.marks([], within(time)).then(
-      (marks) => present.reduce((sum, { id }) => sum + (marks.get(id) ?? 0), 0),
-      () => "unknown" as const,
-    );
-    if (marked === 0) return;
-    const until = present.map((one) => dueAt(one, settings)).reduce(later);
-    log.warn("nodes stay held until the holder runs again", { nodes: marked, until, release });
+    const held = await stillHeld({ holds, nodes, rules: settings }, within(time));
+    if (held) log.warn("nodes stay held until the holder runs again", { ...held, release });
   };
   /** What is open; the last one is closed first. */
   const closers: (() => Promise<unknown>)[] = [
@@ -153,20 +151,27 @@ export async function openRun(options: RunOptions): Promise<Run> {
     }
     // A program that logs in may take longer than the answer of a server.
     await login.access();
-    await checkRights(api, { ...within(seconds(5)), server });
+    await checkRights(api, { ...within(seconds(5)), server, mode });
+    const marked = await nodes.listMarked(within(minutes(1)));
+    refuseOtherAnnotation(marked, { annotation, release });
+    const mayChange = () => mayChangeNodes(api, within(seconds(5)));
+    if (mode === "observe") await refuseMarksToObserve(marked, { mayChange, release });
     await refuseBesideOther(
-      { api, nodes, holds, journal },
+      { api, marked, holds, journal },
       { settings, clock, takeOver },
       within(minutes(1)),
     );
-    await removeFormerMarks(new KubernetesAccess({ api, clock, log }), folder, annotation, log);
     closers.push(
       () => watch.stop(),
       () => holder.stop(),
+      async () => times.stop(),
     );
+    for (const record of (await holds.all()).records)
+      for (const one of changesOf(undefined, record, settings)) timeline.record(one);
     await watch.start();
     isAtWork = true;
     await holder.start();
+    times.start();
   };
   const start = async (servers: readonly Serve[] = []) => {
     try {
@@ -178,7 +183,6 @@ export async function openRun(options: RunOptions): Promise<Run> {
   };
   return {
     ...{ timeline, start, stop, reportHeld },
-    lengths: () => holder.lengths(),
     get isLive() {
       return watch.isWorking;
     },
@@ -193,23 +197,6 @@ export async function startRun(options: RunOptions): Promise<Run> {
   const run = await openRun(options);
   await run.start();
   return run;
-}
-
-/** A smaller difference is harmless, unless holds are very short. */
-const longestAhead: Duration = minutes(1);
-
-/** The cluster's clock dates nodes, so a hold is shorter by what ours is ahead. One that is behind adds a minute at most. */
-function clockCheck({ clock, hold, log }: Readonly<{ clock: Clock; hold: Duration; log: Log }>) {
-  let isAhead = false;
-  return (serverTime: Date) => {
-    const wasAhead = isAhead;
-    const ahead = clock.now().getTime() - serverTime.getTime();
-    isAhead = ahead > Math.min(longestAhead, hold / 2);
-    if (wasAhead || !isAhead) return;
-    const remedy = "set the clock of this machine, for example by NTP";
-    const fields = { ahead: formatDuration(ahead), remedy };
-    log.error("the clock is ahead of the cluster's: holds end too early, or none begins", fields);
-  };
 }
 
 async function releaseAll(holder: Holder): Promise<void> {

@@ -44,7 +44,7 @@ function show() {
 const live = document.body.dataset.live;
 if (live) {
   const freeze = $("freeze"), span = $("span");
-  let source, width, resized, learned;
+  let source, width, resized;
   const connect = () => {
     source?.close();
     width = figure.clientWidth;
@@ -52,10 +52,7 @@ if (live) {
     source = new EventSource(live + "?" + new URLSearchParams({ span: span.value, width, offset }));
     source.addEventListener("picture", (event) => {
       waiting = JSON.parse(event.data);
-      if (!frozen) {
-        $("held").innerHTML = waiting.held;
-        if (learned !== waiting.learned) $("learned").innerHTML = learned = waiting.learned;
-      }
+      if (!frozen) $("held").innerHTML = waiting.held;
       show();
     });
     source.addEventListener("state", (event) => { state.textContent = JSON.parse(event.data); });

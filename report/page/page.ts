@@ -21,8 +21,6 @@ export type Page = Readonly<{
   picture?: ((width: number) => string) | undefined;
   /** What is held now, as HTML; on a live page only. */
   held?: string;
-  /** What the holder has learned, as pictures; on a live page only. */
-  learned?: string;
   /** The same in words, as HTML tables. */
   tables: string;
   footer: string;
@@ -55,8 +53,6 @@ figure .chosen{outline:2px solid var(--knh-launch);outline-offset:2px}
 details{margin:16px 0;font-size:14px}
 summary{cursor:pointer;padding:4px 0}
 #held,#tables{overflow-x:auto}
-#learned{display:flex;flex-wrap:wrap;align-items:flex-start;gap:16px;margin:16px 0}
-#learned svg{max-width:100%;height:auto}
 #held p{margin:0 0 12px;font-size:14px}
 table{border-collapse:collapse;margin:12px 0 24px;font-size:13px}
 caption{text-align:left;font-weight:600;padding:6px 0}
@@ -106,7 +102,7 @@ export function drawPage(page: Page): string {
   return `<!doctype html>\n<html lang="en">${head}${body}</html>\n`;
 }
 
-function drawMain({ picture, tables, held, learned, live }: Page): string {
+function drawMain({ picture, tables, held, live }: Page): string {
   const pictures = Object.entries(widths).map(([name, width]) =>
     element("div", { class: name }, picture?.(width) ?? ""),
   );
@@ -129,7 +125,6 @@ function drawMain({ picture, tables, held, learned, live }: Page): string {
       { class: "hint" },
       "Point at anything for its details, or focus the picture and press the arrow keys; Escape leaves it.",
     ),
-    learned === undefined ? "" : element("div", { id: "learned" }, learned),
     element(
       "details",
       { id: "words" },

@@ -107,7 +107,7 @@ class Reader {
     if (!band) return;
     if (kind === "hold extended") {
       const until = event.until.getTime();
-      // With `hold=auto` the end may also move back.
+      // A request may be made shorter, or be released before its end.
       if (until > band.until) band.extensions.push(at);
       band.until = until;
     }

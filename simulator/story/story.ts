@@ -1,55 +1,71 @@
 import type { Terminal } from "../../cli/terminal/terminal.ts";
 import { after, type Duration, formatDuration, seconds } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
-import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { FakeCluster } from "../fake-kubernetes/fake-cluster.ts";
 import { localWorld } from "../local-world.ts";
 import { type Pace, VirtualClock } from "../virtual-clock.ts";
+import { Work } from "../work.ts";
 import { Narrator } from "./narrator.ts";
-import { type Check, judge, Observer, plot } from "./verdict.ts";
+import { type Check, type Evidence, judge, Observer, plot } from "./verdict.ts";
 
-type Teller = Pick<Terminal, "out" | "style">;
+type Output = Pick<Terminal, "out" | "style">;
+type Play = Readonly<{ output: Output; pace?: Pace | undefined; log: Log; mode: Rules["mode"] }>;
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
-const [dora, emil, frida] = plot.newNodes;
+const nowhere: Output = { out: () => {}, style: (_, text) => text };
 
 /** Plays the story of a hold with the real holder, and checks whether it kept its promises. */
-export async function runStory(teller: Teller, pace: Pace, log: Log = silent): Promise<readonly Check[]> {
+export async function runStory(output: Output, pace: Pace, log: Log = silent): Promise<readonly Check[]> {
+  output.out(
+    "The real holder on a clock that runs fast (hold 20m, sweep 5m), and the same work without it.\n",
+  );
+  const evidence = await play({ output, pace, log, mode: "hold" });
+  // It observes: the same work, the same Karpenter, and no node is changed.
+  const { launched } = await play({ output: nowhere, log: silent, mode: "observe" });
+  const checks = judge(evidence, launched);
+  printVerdict(checks, output);
+  return checks;
+}
+
+async function play({ output, pace, log, mode }: Play): Promise<Evidence> {
   const begin = systemClock.now();
   begin.setMilliseconds(0);
   const clock = new VirtualClock(begin, pace);
-  const settings = readSettings({ cluster: "story", hold: formatDuration(plot.hold) });
-  const { holdAnnotation } = settings;
+  const settings = readSettings({ cluster: "story", hold: formatDuration(plot.hold), mode });
+  const { holdAnnotation: annotation } = settings;
   const cluster = new FakeCluster(() => clock.now());
-  let crashes = false;
-  const api: KubernetesCaller = {
-    call: async (call) => {
-      if (!crashes || call.path !== "/api/v1/nodes") return cluster.call(call);
-      crashes = false;
-      note("the function crashes: recorded and armed, but not a node is marked");
-      throw new Error("the function crashed");
+  let isAway = false;
+  const world = localWorld({
+    ...{ settings, clock, log, cluster },
+    onCall: ({ path }) => {
+      if (!isAway || path !== "/api/v1/nodes") return;
+      isAway = false;
+      note("the API server fails: the hold is recorded, but not a node is marked");
+      throw new Error("the API server failed");
     },
-  };
-  const world = localWorld({ settings, clock, log, cluster, api });
+  });
   const { ec2, holder, timeline } = world;
   const note = (text: string) => timeline.record({ kind: "note", text });
   const at = (moment: Duration, action: () => void) => clock.at(after(begin, moment), action);
+  const narrator = new Narrator(begin, output);
+  const nameOf = (count: number) => plot.newNodes[count - 1] ?? `node-${count}`;
+  const notify = (text: string) => narrator.remark(clock.now(), text);
+  const work = new Work({ clock, ec2, cluster, annotation, nameOf, notify, ...plot.karpenter });
   try {
-    const observer = new Observer(cluster, holdAnnotation, clock);
-    const narrator = new Narrator(begin, teller);
+    const observer = new Observer(cluster, annotation, clock);
     timeline.follow((event) => narrator.report(event));
-    teller.out("A hold of the real holder, on a clock that runs fast (hold 20m, sweep 5m):\n");
     for (const node of plot.here) ec2.addNode(node);
-    at(seconds(30), () => cluster.editNode(plot.usersOwn, { annotations: { [holdAnnotation]: "true" } }));
-    at(plot.first, () => ec2.launch({ name: dora }));
-    at(plot.second, () => ec2.launch({ name: emil }));
-    at(plot.third, () => {
-      crashes = true;
-      ec2.launch({ name: frida });
+    at(seconds(30), () => cluster.editNode(plot.usersOwn, { annotations: { [annotation]: "true" } }));
+    at(plot.first, () => work.burst(3, plot.jobLasts));
+    at(plot.again, () => work.burst(3, plot.jobLasts));
+    at(plot.later, () => {
+      isAway = true;
+      work.burst(1, plot.jobLasts);
     });
-    at(plot.scheduleLost, () => {
+    at(plot.oneShotLost, () => {
       holder.timers.loseAll();
       note("the one-shot that would end the hold is lost");
     });
@@ -57,15 +73,14 @@ export async function runStory(teller: Teller, pace: Pace, log: Log = silent): P
     const end = after(begin, plot.end);
     await clock.runUntil(end);
     narrator.flush();
-    const checks = judge({ begin, end, observer, history: await world.journal.history(10) });
-    printVerdict(checks, teller);
-    return checks;
+    return { begin, end, observer, history: await world.journal.history(10), launched: work.launched };
   } finally {
+    work.stop();
     await world.close();
   }
 }
 
-function printVerdict(checks: readonly Check[], { out, style }: Teller): void {
+function printVerdict(checks: readonly Check[], { out, style }: Output): void {
   out("\nThe verdict, from the API server's history of each node and from the record:\n");
   for (const { promise, isKept, saw } of checks) {
     const sign = isKept ? style("green", "✓") : style("red", "✗");

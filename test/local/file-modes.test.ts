@@ -3,8 +3,6 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Archive } from "../../cli/advise/archive.ts";
 import { writePrivateFile } from "../../cli/terminal/private-file.ts";
-import { removeFormerMarks } from "../../local/run/former-marks.ts";
-import { CollectedLog } from "../../simulator/collected-log.ts";
 import { newFolder } from "../support/new-folder.ts";
 
 let folder: string;
@@ -35,11 +33,5 @@ describe("a file that we write is its owner's alone, whatever the umask:", () =>
     if (where !== "a new report") writeFileSync(file, "old", { mode: 0o644 });
     writePrivateFile(file, "new");
     expect([modeOf("report.html"), readFileSync(file, "utf8")]).toEqual(["600", "new"]);
-  });
-
-  it("the annotations under which run marked", async () => {
-    const access = { removeMarks: async () => 0 };
-    await removeFormerMarks(access, folder, "example.com/stay", new CollectedLog());
-    expect(modeOf("hold-annotation")).toBe("600");
   });
 });

@@ -24,20 +24,14 @@ describe("what the page shows", () => {
       kind: "hold caused",
       scope: "cluster",
       holdId: "h1",
-      because: "2 launches in NodePool default; extended by use once",
+      because: "load test",
     });
     reported.exclude("node-2");
     reported.handOver("node-3");
     reported.pass(10);
     const { held, tables } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
     const cells = [...held.matchAll(/<td[^>]*>([^<]*)/g)].map(([, text]) => text);
-    expect(cells).toEqual([
-      "the cluster",
-      "12:02:40 UTC",
-      "20 s",
-      "2 launches in NodePool default; extended by use once",
-      "node-1, node-2",
-    ]);
+    expect(cells).toEqual(["the cluster", "12:02:40 UTC", "20 s", "load test", "node-1, node-2"]);
     expect(formatState(reported.timeline.events)).toBe(
       "Karpenter may not disrupt the cluster until 12:02:40 UTC.",
     );
@@ -54,7 +48,7 @@ describe("what the page shows", () => {
     reported.hold(3);
     const { svg, held } = drawFrame(reported.timeline.events, { now: reported.clock.now(), offset });
     expect(held).toContain(`>${until}<`);
-    expect(formatState(reported.timeline.events, offset)).toContain(`until ${until}.`);
+    expect(formatState(reported.timeline.events, { offset })).toContain(`until ${until}.`);
     expect(svg.match(/>\d\d:[03]2:30</g)).toEqual(labels.map((label) => `>${label}<`));
   });
 
@@ -74,6 +68,22 @@ describe("what the page shows", () => {
   ] as const)("says in a sentence what is held now: %j", (event, expected) => {
     reported.timeline.record({ ...event, holdId: "h1" });
     expect(formatState(reported.timeline.events)).toBe(expected);
+  });
+
+  it.each([
+    [
+      { kind: "hold started", scope: "cluster", because: "x", until: noon },
+      "With mode=hold, Karpenter could not disrupt the cluster until 12:00:00 UTC.",
+    ],
+    [
+      { kind: "hold releasing", scope: "cluster", because: "the hold expired" },
+      "Nothing would be held in the cluster: the hold expired.",
+    ],
+  ] as const)("says of a holder that observes what would be held: %j", (event, expected) => {
+    const state = () => formatState(reported.timeline.events, { observes: true });
+    expect(state()).toBe("Nothing would be held.");
+    reported.timeline.record({ ...event, holdId: "h1" });
+    expect(state()).toBe(expected);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { LivePage, type LivePageOptions, mostReaders } from "../../local/page/live-page.ts";
+import { LivePage, mostReaders } from "../../local/page/live-page.ts";
 import { pageOf, ReportedHold } from "./reported-hold.ts";
 
 let reported: ReportedHold;
@@ -85,26 +85,6 @@ describe("the page's server", () => {
     expect(await readUntil(await fetch(`${slow.url}events`), /event: picture/)).toContain(
       "Nothing is held in",
     );
-  });
-
-  it("draws how long holds of each scope last, and shows it as it was last while that cannot be read", async () => {
-    const bar = { sizes: "any size", length: 60_000, action: "learned", because: "it pays" } as const;
-    const learned = (lasts: string) => async () =>
-      ["cluster", "nodepool/gpu"].map((scope) => ({ scope, lengths: [{ ...bar, lasts }] }));
-    let lengths: LivePageOptions["lengths"] = learned("7m7s");
-    const { timeline: events, clock } = reported;
-    const options = { events, clock, title: "", about: "", redrawEvery: 50 };
-    const learning = await LivePage.start({ ...options, lengths: () => lengths?.() ?? Promise.resolve([]) });
-    onTestFinished(() => learning.stop());
-    expect(await (await fetch(learning.url)).text()).toMatch(
-      />7m7s<.*>nodepool\/gpu, after a burst of<.*>7m7s</s,
-    );
-    const response = await fetch(`${learning.url}events`);
-    lengths = learned("8m8s");
-    await readUntil(response, /event: picture.*8m8s/s);
-    lengths = () => Promise.reject(new Error("the record cannot be read"));
-    const later = await readUntil(await fetch(`${learning.url}events`), /(event: picture.*){3}/s);
-    expect(later).toContain("8m8s");
   });
 
   it("follows no events once it is stopped", async () => {

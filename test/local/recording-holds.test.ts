@@ -1,69 +1,53 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
+import { type Hold, noFigures, type ScopeRecord } from "../../lambda/core/record.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { changesOf, RecordingHolds } from "../../local/holder/recording-holds.ts";
 import { Timeline } from "../../local/holder/timeline.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { MemoryTable } from "../../simulator/memory-table.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
-import { aHold, aRecord } from "../support/builders.ts";
+import { aHeldRecord, aHold, aRecord, aRequest, someRules } from "../support/builders.ts";
 
-const hold = aHold();
-const kinds = (...args: [typeof hold | undefined, typeof hold | undefined]) =>
-  changesOf("cluster", ...args).map(({ kind }) => kind);
+const rules = someRules();
+const held = aHeldRecord();
+const launchedLater = aHeldRecord({ launchHold: { startedAt: noon, lastLaunchAt: after(noon, minutes(5)) } });
+const asked = aHeldRecord({ requests: [aRequest()], figures: { ...noFigures, requests: ["load test"] } });
+const ended = aHeldRecord({ hold: aHold({ ended: { at: noon, because: "the hold expired" } }) });
+const changes = (before: ScopeRecord | undefined, now: ScopeRecord) => changesOf(before, now, rules);
 
 describe("what a record's change means", () => {
-  it.each([
-    ["a start", undefined, hold, ["hold started"]],
-    ["an extension", hold, aHold({ expiresAt: after(hold.expiresAt, minutes(1)) }), ["hold extended"]],
-    [
-      "an extension by use",
-      hold,
-      aHold({ expiresAt: after(hold.expiresAt, minutes(1)), causes: { uses: 1 } }),
-      ["hold caused", "hold extended"],
-    ],
-    ["a wish by hand for a hold that is on", hold, aHold({ causes: { hand: "a test" } }), ["hold caused"]],
-    ["the fence", hold, aHold({ state: "releasing", endsBecause: "its time is over" }), ["hold releasing"]],
-    ["the end", aHold({ state: "releasing" }), undefined, ["hold ended"]],
+  it.each<[string, ScopeRecord | undefined, ScopeRecord, string[]]>([
+    ["a start", undefined, held, ["hold started"]],
+    ["a start in a record from before", aRecord(), held, ["hold started"]],
+    ["a later launch", held, launchedLater, ["hold extended"]],
+    ["a request that lasts longer", held, asked, ["hold caused", "hold extended"]],
+    ["its release", asked, held, ["hold extended"]],
+    ["a count of nodes", held, aHeldRecord({ figures: { ...noFigures, nodes: 7 } }), []],
+    ["an end", held, ended, ["hold releasing"]],
+    ["the last mark removed", ended, aRecord(), ["hold ended"]],
     [
       "a hold in another's place",
-      aHold({ state: "releasing" }),
-      aHold({ id: holdId(2) }),
+      ended,
+      aHeldRecord({ hold: aHold({ id: holdId(2) }) }),
       ["hold ended", "hold started"],
     ],
-    ["a count of nodes", hold, aHold({ nodes: 7 }), []],
+    ["a record without a hold", aRecord(), aRecord({ requests: [] }), []],
   ])("%s", (_, before, now, expected) => {
-    expect(kinds(before, now)).toEqual(expected);
+    expect(changes(before, now).map(({ kind }) => kind)).toEqual(expected);
   });
 
-  it("with hold=auto says how long it lasts, and why", () => {
-    const length = {
-      length: minutes(3),
-      action: "learned",
-      because: "83 % of the pauses were shorter",
-    } as const;
-    const lasts = "it lasts 3m: 83 % of the pauses were shorter";
-    const learned = aHold({ length });
-    expect(changesOf("cluster", undefined, learned)).toMatchObject([
-      { because: `${hold.startedBecause}; ${lasts}` },
-    ]);
-    expect(changesOf("cluster", hold, learned)).toMatchObject([
-      { kind: "hold caused", because: expect.stringContaining(lasts) },
-    ]);
-    expect(kinds(learned, learned)).toEqual([]);
-  });
-
-  it("says at the end what the hold cost and spared", () => {
-    const over = aHold({ state: "releasing", endsBecause: "it expired", idleTime: minutes(72), spared: 4 });
-    const because = "it expired (idle 1h12m of node time, 4 relaunches spared)";
-    expect(changesOf("cluster", over, undefined)).toMatchObject([{ because }]);
+  it("says until when a hold lasts: by its launches and what was asked for, whichever is longer", () => {
+    const until = (record: ScopeRecord) => changes(undefined, record)[0];
+    expect(until(held)).toMatchObject({ until: after(noon, rules.hold) });
+    expect(until(asked)).toMatchObject({ until: aRequest().until });
   });
 
   it("names why a hold ended, also where only the next one shows it", () => {
-    const ends = (endsBecause?: string) =>
-      changesOf("cluster", aHold({ ...(endsBecause && { endsBecause }) }), aHold({ id: holdId(2) }))[0];
-    expect([ends("it expired"), ends()]).toMatchObject([
-      { because: "it expired" },
+    const ends = (about: Partial<Hold>) =>
+      changes(aHeldRecord({ hold: aHold(about) }), aHeldRecord({ hold: aHold({ id: holdId(2) }) }))[0];
+    expect([ends({ ended: { at: noon, because: "the hold expired" } }), ends({})]).toMatchObject([
+      { because: "the hold expired" },
       { because: "a new hold took its place" },
     ]);
   });
@@ -71,9 +55,9 @@ describe("what a record's change means", () => {
   it("is reported only when the write was done", async () => {
     const clock = new VirtualClock();
     const timeline = new Timeline(() => clock.now());
-    const holds = new RecordingHolds(new StoredHolds(new MemoryTable(), new VirtualClock()), timeline);
-    await holds.write(aRecord({ hold }));
-    await holds.write(aRecord({ hold: aHold({ id: holdId(2) }) }));
+    const holds = new RecordingHolds(new StoredHolds(new MemoryTable(), clock), timeline, rules);
+    await holds.write(held);
+    await holds.write(aHeldRecord({ hold: aHold({ id: holdId(2) }) }));
     expect(timeline.events).toMatchObject([{ kind: "hold started", holdId: holdId(1), at: clock.now() }]);
   });
 });

@@ -48,23 +48,10 @@ export class ReportedHold {
   }
 }
 
-const lengths = async () => {
-  const bar = {
-    length: 60_000,
-    lasts: "1m",
-    action: "learned",
-    because: "90 % of the pauses were shorter",
-  } as const;
-  return ["nodepool/batch", "nodepool/web"].map((scope) => ({
-    scope,
-    lengths: [{ ...bar, sizes: "any size" }],
-  }));
-};
-
-/** A page that shows what is reported, and what was learned. */
+/** A page that shows what is reported. */
 export const pageOf = (
   { timeline: events, clock }: ReportedHold,
   port?: number,
   redrawEvery = 200,
 ): Promise<LivePage> =>
-  LivePage.start({ events, lengths, clock, title: "A holder at work", about: "A test.", redrawEvery }, port);
+  LivePage.start({ events, clock, title: "A holder at work", about: "A test.", redrawEvery }, port);

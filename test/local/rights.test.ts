@@ -8,7 +8,7 @@ import { until } from "../support/context.ts";
 
 const check = (answer: (verb: string) => unknown) =>
   checkRights({ call: async ({ body }) => answer(Object(body).spec.resourceAttributes.verb) }, context);
-const context = { ...until(noon), server: "https://prod" };
+const context = { ...until(noon), server: "https://prod", mode: "hold" } as const;
 const allowed = (is: boolean) => ({ status: { allowed: is } });
 
 describe("what run may do in its cluster", () => {
@@ -21,6 +21,17 @@ describe("what run may do in its cluster", () => {
       spec: { resourceAttributes: { verb, resource: "nodes" } },
     }));
     expect(asked.map(({ body }) => body)).toEqual(bodies);
+  });
+
+  it("is enough to observe when it may read and watch nodes", async () => {
+    const asked: string[] = [];
+    const answer = async ({ body }: KubernetesCall) => {
+      const { verb } = Object(body).spec.resourceAttributes;
+      asked.push(verb);
+      return allowed(verb !== "patch");
+    };
+    await checkRights({ call: answer }, { ...context, mode: "observe" });
+    expect(asked).toEqual(["get", "list", "watch"]);
   });
 
   it("names every right that is missing, and the command that gives it", async () => {

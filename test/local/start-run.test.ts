@@ -157,7 +157,7 @@ describe("a run beside another holder", () => {
   it.each<[string, () => unknown, string]>([
     [
       "nodes carry marks of a hold that may run",
-      () => joins("b", { holdId: idAt(hours(1)) }),
+      () => joins("b", { holdId: idAt(hours(24 * 7) - minutes(1)) }),
       "1 nodes carry",
     ],
     ["a deployed holder has rights", () => install(functions()), "a deployed holder"],
@@ -181,8 +181,8 @@ describe("a run beside another holder", () => {
     await start();
   });
 
-  it("removes marks of a hold that is over by its cap, and says so", async () => {
-    joins("b", { ago: hours(9), holdId: idAt(hours(3)) });
+  it("removes marks of a hold that is over, however long it was asked for, and says so", async () => {
+    joins("b", { ago: hours(24 * 9), holdId: idAt(hours(24 * 7) + minutes(1)) });
     const noCap = readSettings({ cluster: "prod", maxHold: "0s" });
     await expect(start({ settings: noCap })).rejects.toThrow(refusal);
     await start();
@@ -200,6 +200,65 @@ describe("a run beside another holder", () => {
     joins("late", { ago: hours(1), holdId: parseNode(mark).labels?.[holdLabel] ?? "" });
     await start();
     expect(held()).not.toContain("late");
+  });
+});
+
+describe("a run beside marks of an earlier one", () => {
+  const other = { ...settings, holdAnnotation: "example.com/stay" };
+
+  it("refuses another annotation than theirs, names the command that releases them, and works after that", async () => {
+    await (await startHolding()).stop();
+    await expect(start({ settings: other })).rejects.toMatchObject({
+      message: `1 nodes are marked by the annotation ${annotation}, and these settings name example.com/stay`,
+      remedy: `Release them first: ${release} --hold-annotation ${annotation}`,
+    });
+    expect(held()).toEqual(["a"]);
+    await (await start()).stop({ release: true });
+    await start({ settings: other });
+    // A launch in the second of the release came before it.
+    joins("b", { ago: -seconds(1) });
+    await expect.poll(() => cluster.annotationHistory("b", "example.com/stay").at(-1), soon).toBe("true");
+    expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
+  });
+
+  it("does not take a user's annotation beside the mark for its own", async () => {
+    await (await startHolding()).stop();
+    cluster.editNode("a", { annotations: { "example.com/stay": "true" } });
+    await start();
+  });
+
+  it("releases them where it observes and may still change nodes, and is refused where it may not", async () => {
+    await (await startHolding()).stop();
+    const observing = { ...settings, mode: "observe" } as const;
+    const call = KubernetesClient.prototype.call;
+    const denying = vi.spyOn(KubernetesClient.prototype, "call").mockImplementation(async function (
+      this: KubernetesClient,
+      ...given
+    ) {
+      const { verb } = Object(given[0].body).spec?.resourceAttributes ?? {};
+      return verb ? { status: { allowed: verb !== "patch" } } : call.apply(this, given);
+    });
+    await expect(start({ settings: observing })).rejects.toMatchObject({
+      message: "1 nodes are marked from before, and the cluster does not let this user patch nodes",
+      remedy: `Release them first, with the rights of mode=hold: ${release} --mode hold`,
+    });
+    denying.mockRestore();
+    await start({ settings: observing });
+    expect(held()).toEqual([]);
+  });
+});
+
+describe("a run that observes", () => {
+  const observing = { ...settings, mode: "observe" } as const;
+
+  it("records what it would hold, and changes no node", async () => {
+    const run = await start({ settings: observing });
+    joins("a");
+    const kinds = () => run.timeline.events.map(({ kind }) => kind);
+    await expect.poll(kinds, soon).toContain("hold started");
+    await run.stop({ release: true });
+    expect(calls.filter((call) => call.startsWith("PATCH"))).toEqual([]);
+    expect(log.reported(stayHeld)).toEqual([]);
   });
 });
 
@@ -257,13 +316,6 @@ describe("a run at work", () => {
     expect(sweeps(seldom)).toBe(1);
   });
 
-  it("removes its marks under a former annotation, and marks under the present one", async () => {
-    await (await startHolding()).stop();
-    await start({ settings: { ...settings, holdAnnotation: "example.com/stay" } });
-    expect(cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
-    await expect.poll(() => cluster.annotationHistory("a", "example.com/stay").at(-1), soon).toBe("true");
-  });
-
   it.each([
     ["an hour", hours(1), 10, 1],
     ["half a minute", seconds(30), 10, 0],
@@ -277,11 +329,24 @@ describe("a run at work", () => {
     expect(log.lines.filter(({ sentence }) => /clock is ahead/.test(sentence))).toHaveLength(times);
   });
 
-  it("says with hold=auto how long holds last", async () => {
-    const run = await start({ settings: readSettings({ cluster: "prod", hold: "auto" }) });
-    joins("node-1");
-    const shown = async () => (await run.lengths()).map(({ scope, lengths }) => [scope, lengths[0]?.sizes]);
-    await expect.poll(shown, soon).toEqual([["cluster", "any size"]]);
+  it("holds in a window that has begun, for the rest of it, and again after a restart", async () => {
+    const begun = new Date(Math.floor(Date.now() / 1_000) * 1_000 - minutes(1));
+    const schedule = `at(${begun.toISOString().slice(0, 19)})`;
+    const windows = [{ schedule, timeZone: "UTC", for: "2h", scope: undefined }];
+    joins("old", { ago: hours(24) });
+    await (await start({ windows })).stop({ release: false });
+    await start({ windows });
+    await expect.poll(held, soon).toEqual(["old"]);
+    const request = { name: `${schedule} UTC`, cause: "window", until: after(begun, hours(2)).toISOString() };
+    const asked = await (await runningHolder(folder, {})).ask({ do: "status" });
+    expect(asked).toMatchObject({ scopes: [{ requests: [request] }] });
+  });
+
+  it("shows a hold from before on its page from the start", async () => {
+    await (await startHolding()).stop();
+    const { timeline } = await start();
+    const [first] = timeline.events;
+    expect(first).toMatchObject({ kind: "hold started", scope: "cluster" });
   });
 
   it("answers operators once it works, and not before", async () => {
@@ -321,7 +386,11 @@ describe("a run that stops", () => {
   });
 
   it.each([
-    ["a node cannot be changed", () => cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" }), 1],
+    [
+      "a node cannot be changed",
+      () => cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" }, 100),
+      1,
+    ],
     ["the API is away", goAway, "unknown"],
     ["the disk is full", fillDisk, 1],
   ])("fails to release where %s, and says what stays held, also past its time", async (_, prepare, count) => {

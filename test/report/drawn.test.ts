@@ -1,11 +1,7 @@
-import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { describeStaircase, lengthsBySize, type Staircase } from "../../lambda/core/auto/staircase.ts";
-import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { drawPage } from "../../report/page/page.ts";
 import { heldNow, timelineTables } from "../../report/page/tables.ts";
 import { drawBars } from "../../report/plots/bars.ts";
-import { drawLengths } from "../../report/plots/lengths.ts";
 import { drawLines, drawScatter, type Plot } from "../../report/plots/plot.ts";
 import { utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline, type TimelineOptions } from "../../report/timeline/draw-timeline.ts";
@@ -78,24 +74,6 @@ const bars = {
     },
   ],
 } as const;
-const learned: Staircase = [
-  {
-    upTo: 1,
-    length: minutes(9) + seconds(19),
-    action: "learned",
-    because: "95 % of the pauses were shorter",
-  },
-  { upTo: 4, length: minutes(3) + seconds(4), action: "learned", because: "83 % of the pauses were shorter" },
-  {
-    ...{ upTo: 8, length: 0, action: "learned" },
-    because: "92 % of the pauses were longer than 10m, so waiting costs more than it saves",
-  },
-];
-const notLearned: Staircase = [
-  { ...learned[0], action: "cautious", because: "what was learned has recently cost too much" },
-  { ...learned[0], action: "default", length: 0, because: "nothing is learned yet" },
-];
-
 const page = {
   title: "A & B",
   about: "Nodes",
@@ -114,15 +92,6 @@ it.each<[string, () => string]>([
   ["lines.svg", () => drawLines(plot)],
   ["scatter.svg", () => drawScatter({ ...plot, subtitle: "each arm", note: { x: 2, text: "left" } })],
   ["bars.svg", () => drawBars(bars)],
-  [
-    "lengths.svg",
-    () => drawLengths(lengthsBySize(notLearned), { title: "Lengths", of: `nodepool/${"a".repeat(63)}` }),
-  ],
-  // The picture in docs/auto.md.
-  [
-    "../../../docs/images/auto-lengths.svg",
-    () => drawLengths(lengthsBySize(learned), { title: "How long holds last" }),
-  ],
   ["days.txt", () => timelineTables(timeline(200_000), utcFor(0, 200_000_000))],
   ["tables.txt", () => timelineTables(timeline(), utcFor(0, 1))],
   ["held.txt", () => heldNow(timeline(), utcFor(0, 1)) + heldNow(timeline(2_500), utcFor(0, 1))],
@@ -131,18 +100,9 @@ it.each<[string, () => string]>([
     "little.txt",
     () => [[], oneHold, many].map((some) => drawTimeline(readTimeline(some), { title: "Little" })).join(""),
   ],
-  [
-    "pages.txt",
-    () =>
-      withoutAssets(drawPage(page) + drawPage({ ...page, held: "<i/>", learned: "<b/>", live: "/events" })),
-  ],
+  ["pages.txt", () => withoutAssets(drawPage(page) + drawPage({ ...page, held: "<i/>", live: "/events" }))],
 ])("draws what was looked at: %s", async (file, drawn) => {
   await expect(drawn().replaceAll(/<\/(?:g|tr|text|p|header)>/g, "$&\n")).toMatchFileSnapshot(
     `drawn/${file}`,
   );
-});
-
-it("says in docs/auto.md what its picture shows", () => {
-  const words = readFileSync("docs/auto.md", "utf8");
-  for (const line of describeStaircase(learned)) expect(words).toContain(line);
 });

@@ -23,10 +23,15 @@ describe("the story of a hold", () => {
       "0:30 ◆ cleo held by the user's own annotation",
       "1:01 ┏ hold until 21:00: a node was launched in NodePool default",
       "1:01 ■ anna, bert held",
-      "1:54 ■ dora held",
-      "12:01 ┣ hold extended until 32:00",
-      "12:54 ■ emil held",
+      "1:45 ■ dora, emil, frida held",
+      "21:00 □ anna, bert, dora, emil, frida free",
+      "27:01 ┏ hold until 47:00: a node was launched in NodePool default",
     ]);
+  });
+
+  it("shows what the hold is for: nodes that a second burst finds, and that are launched again without it", () => {
+    expect(terminal.output).toContain("3 jobs start on dora, emil, frida: nothing is launched");
+    expect(terminal.output).toContain("4 launches; the same work without the holder: 7");
   });
 
   it("has no colours without a terminal", () => {

@@ -1,30 +1,25 @@
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { holderName, holdLabel, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
+import type { Launch, NodeClaim, SeenNode } from "../../lambda/core/ports.ts";
 import {
   emptyRecord,
   type Hold,
+  noFigures,
   type PastHold,
+  type Quiet,
+  type Request,
   type ScopeRecord,
-  type Silence,
-} from "../../lambda/core/holds/hold.ts";
-import type { Launch } from "../../lambda/core/ports.ts";
+} from "../../lambda/core/record.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 
-/** A hold of 20 minutes, started at noon by one launch. */
+/** A hold that a launch started at noon. */
 export const aHold = (about: Partial<Hold> = {}): Hold => ({
   id: holdId(1),
-  state: "held",
   startedAt: noon,
-  expiresAt: after(noon, minutes(20)),
-  causedAt: noon,
-  startedBecause: "a node was launched in NodePool default",
-  causes: { launches: { default: 1 } },
-  launches: 1,
-  extensions: 0,
-  nodes: 0,
-  capped: false,
+  because: "a node was launched in NodePool default",
   ...about,
 });
 
@@ -34,11 +29,33 @@ export const aRecord = (about: Partial<ScopeRecord> = {}): ScopeRecord => ({
   ...about,
 });
 
-/** A pause for an upgrade, or a breather. */
-export const aSilence = (kind: Silence["kind"], since = noon): Silence => ({
+/** The cluster's record with a hold of 20 minutes, which one launch started at noon. */
+export const aHeldRecord = (about: Partial<ScopeRecord> = {}): ScopeRecord =>
+  aRecord({
+    hold: aHold(),
+    launchHold: { startedAt: noon, lastLaunchAt: noon },
+    seen: { [aLaunch().instance]: noon },
+    figures: { ...noFigures, launches: { default: 1 } },
+    ...about,
+  });
+
+/** What a person asked for at noon, for an hour. */
+export const aRequest = (about: Partial<Request> = {}): Request => ({
+  name: "load-test",
+  cause: "person",
+  reason: "load test",
+  at: noon,
+  until: after(noon, hours(1)),
+  ...about,
+});
+
+/** A pause for an upgrade, or a breather, for ten minutes. */
+export const aQuiet = (kind: Quiet["kind"], about: Partial<Quiet> = {}): Quiet => ({
   kind,
-  since,
-  because: kind === "paused" ? "upgrade" : "a hold reached its cap",
+  since: noon,
+  until: after(noon, minutes(10)),
+  because: kind === "paused" ? "upgrade" : "launches have held for as long as maxHold allows",
+  ...about,
 });
 
 /** A hold of 20 minutes that started at noon and expired. */
@@ -47,14 +64,11 @@ export const aPastHold = (about: Partial<PastHold> = {}): PastHold => ({
   id: holdId(1),
   startedAt: noon,
   startedBecause: "a node was launched in NodePool default",
-  causes: { launches: { default: 1 } },
-  expiresAt: after(noon, minutes(20)),
+  ...noFigures,
+  launches: { default: 1 },
+  nodes: 3,
   endedAt: after(noon, minutes(20)),
   endedBecause: "the hold expired",
-  launches: 1,
-  extensions: 0,
-  nodes: 3,
-  capped: false,
   ...about,
 });
 
@@ -66,21 +80,46 @@ export const aLaunch = (about: Partial<Launch> = {}): Launch => ({
   ...about,
 });
 
+/** An old node of NodePool `default` without a mark. */
+export const aNode = (name: string, about: Partial<SeenNode> = {}): SeenNode => ({
+  name,
+  uid: `uid-${name}`,
+  createdAt: after(noon, -hours(24)),
+  nodePool: "default",
+  writers: [],
+  ...about,
+});
+
+/** The labels and annotations of a node that a hold has marked. */
+export const markOf = (id = holdId(1)) => ({
+  labels: { [holdLabel]: id },
+  annotations: { [Karpenter.v1.annotation]: markValue },
+  writers: [{ manager: holderName, annotations: [Karpenter.v1.annotation] }],
+});
+
+/** An old NodeClaim of NodePool `default`, whose node has joined. */
+export const aClaim = (name: string, about: Partial<NodeClaim> = {}): NodeClaim => ({
+  name: `claim-${name}`,
+  nodePool: "default",
+  createdAt: after(noon, -hours(24)),
+  instance: `i-${name}`,
+  node: name,
+  ...about,
+});
+
 /** The default settings' rules for a cluster called `prod`. */
 export const someRules = (about: Partial<Rules> = {}): Rules => ({
   cluster: "prod",
+  mode: "hold",
   hold: minutes(20),
-  auto: false,
-  relaunchCost: minutes(10),
   maxHold: hours(2),
   breather: minutes(10),
+  maxRequest: hours(24),
   initialDelay: 0,
   scope: "cluster",
   nodePools: { only: [], except: [] },
-  replacements: "ignore",
-  extendOn: "use",
-  letGo: "nothing",
-  driftWait: minutes(20),
+  holdAnnotation: Karpenter.v1.annotation,
+  driftWait: 0,
   ...about,
 });
 
@@ -89,19 +128,13 @@ export const aStatus = {
   cluster: "prod",
   at: noon,
   version: "1.0.0",
-  rules: {
-    hold: 1,
-    auto: false,
-    relaunchCost: 1,
-    maxHold: 1,
-    breather: 1,
-    initialDelay: 0,
-    scope: wholeCluster,
-  },
+  rules: someRules(),
   scopes: [
     {
-      ...{ scope: wholeCluster, state: "held", because: "x", since: noon, until: noon },
-      ...{ nodesHeld: 1, nodes: ["a"], awaited: 0 },
+      ...{ scope: wholeCluster, state: "held", because: "1 launch in NodePool default" },
+      ...{ since: noon, until: after(noon, minutes(20)), launchesUntil: after(noon, minutes(20)) },
+      ...{ requests: [], launches: 1, extensions: 0, capped: false },
+      ...{ nodesHeld: 1, nodes: ["a"], drifted: 0, isAwaiting: false },
     },
   ],
   nodesUserHeld: 0,

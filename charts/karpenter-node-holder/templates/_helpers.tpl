@@ -14,8 +14,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "karpenter-node-holder.flags" -}}
 {{- range $name, $value := .Values.settings }}
 {{- if $value }}
+{{- $between := eq $name "holdDuring" | ternary ";" "," }}
 - --{{ regexReplaceAll "[A-Z]" $name "-${0}" | lower }}
-- {{ kindIs "slice" $value | ternary (join "," $value) $value | quote }}
+- {{ kindIs "slice" $value | ternary (join $between $value) $value | quote }}
 {{- end }}
 {{- end }}
 {{- end }}

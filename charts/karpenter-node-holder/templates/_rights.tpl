@@ -1,7 +1,7 @@
 {{- /* Written by npm run build:chart: the objects that `manifest --holder run` prints. */}}
 {{- define "karpenter-node-holder.rights" }}
 {{- $set := .root.Values.settings }}
-{{- $letGo := $set.letGo | default "nothing" }}
+{{- $mode := .mode | default ($set.mode | default "hold") }}
 {{- $known := dict "v1" "karpenter.sh/do-not-disrupt" "v0.31" "karpenter.sh/do-not-consolidate" }}
 {{- $annotation := $set.holdAnnotation | default (get $known ($set.karpenter | default "v1")) }}
 apiVersion: rbac.authorization.k8s.io/v1
@@ -23,7 +23,9 @@ rules:
     verbs:
       - get
       - list
+{{- if ne $mode "observe" }}
       - patch
+{{- end }}
       - watch
   - apiGroups:
       - karpenter.sh
@@ -31,14 +33,6 @@ rules:
       - nodeclaims
     verbs:
       - list
-{{- if eq $letGo "empty" }}
-  - apiGroups:
-      - ''
-    resources:
-      - pods
-    verbs:
-      - list
-{{- end }}
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
@@ -160,45 +154,6 @@ metadata:
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: ClusterRole
-  name: karpenter-node-holder
-subjects:
-  - kind: ServiceAccount
-    name: {{ .account }}
-    namespace: {{ .root.Release.Namespace }}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: Role
-metadata:
-  name: karpenter-node-holder
-  namespace: default
-  labels:
-    {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
-  {{- with .annotations }}
-  annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-rules:
-  - apiGroups:
-      - ''
-    resources:
-      - events
-    verbs:
-      - list
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: RoleBinding
-metadata:
-  name: karpenter-node-holder
-  namespace: default
-  labels:
-    {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
-  {{- with .annotations }}
-  annotations:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: Role
   name: karpenter-node-holder
 subjects:
   - kind: ServiceAccount

@@ -1,6 +1,6 @@
 import { after, type Duration, earlier, formatDuration } from "../duration.ts";
 import { BadInputError, withMore } from "../errors.ts";
-import type { PassContext } from "../ports.ts";
+import type { Changed, PassContext } from "../ports.ts";
 import { describeQuiet, isPaused, silenceOf } from "../quiet.ts";
 import { reconcile, type Trigger } from "../reconcile.ts";
 import type { Request, RequestCause, ScopeRecord } from "../record.ts";
@@ -17,16 +17,18 @@ export type HoldRequest = Readonly<{
   at?: Date | undefined;
 }>;
 
-/** What became of a request: until when it holds, and until when the scope is held by it and everything else. */
-export type HoldAnswer = Readonly<{
-  name: string;
-  holdId?: string;
-  until?: Date;
-  heldUntil?: Date;
-  marked: number;
-  userHeld: number;
-  because: string;
-}>;
+/** What became of a request: from when until when it holds, and until when the scope is held by it and everything else. */
+export type HoldAnswer = Pick<Changed, "marked" | "userHeld" | "failed" | "left"> &
+  Readonly<{
+    name: string;
+    holdId?: string;
+    since?: Date;
+    until?: Date;
+    heldUntil?: Date;
+    /** No node is marked: `mode=observe`. */
+    observed?: true;
+    because: string;
+  }>;
 
 /** Holds a scope for a person, and answers with what was granted; what cannot be granted is refused. */
 export async function holdByHand(
@@ -60,9 +62,12 @@ export async function holdByHand(
   return {
     name: request.name,
     ...(record.hold && until && { holdId: record.hold.id, heldUntil: until }),
-    ...(own && { until: own.until }),
+    ...(own && { since: own.at, until: own.until }),
     marked: changed.marked + changed.adopted,
     userHeld: changed.userHeld,
+    failed: changed.failed,
+    left: changed.left,
+    ...(context.rules.mode === "observe" && { observed: true }),
     because,
   };
 }

@@ -69,11 +69,13 @@ export async function pause(
   await checkScope(context, { operation: "pause", scope: scope ?? wholeCluster });
   const until = request.for === undefined ? untilResumed : after(context.clock.now(), request.for);
   const change = (record: ScopeRecord, now: Date): ScopeRecord => {
-    const before = record.quiet;
+    const { quiet: before, released: last } = record;
     // A pause that is asked for again keeps its start; the last one counts.
     const since = before?.kind === "paused" && before.until > now ? before.since : now;
     const quiet: Quiet = { kind: "paused", since, until, because: reason };
-    return { ...record, quiet, released: { at: now, because: `paused: ${reason}` } };
+    // The clock of the function that released last may be ahead.
+    const released = last && last.at > now ? last : { at: now, because: `paused: ${reason}` };
+    return { ...record, quiet, released };
   };
   const answer = await everywhere(context, scope, { change }).catch((error: unknown) => {
     const lasts = request.for === undefined ? "until resumed" : `until ${until.toISOString()}`;
@@ -135,7 +137,7 @@ async function everywhere(
   if (scope !== undefined && scope !== wholeCluster) return answerOf(own);
   const { outcomes, orphaned } = await reconcileAll(context);
   const ended = [own, ...outcomes].find(({ dueAt, record }) => dueAt ?? record.hold?.ended);
-  const { because } = answerOf(ended ?? own);
+  const because = ended?.because ?? "nothing is held";
   return [own.changed, ...outcomes.map(({ changed }) => changed), orphaned].reduce<ReleaseAnswer>(
     (sum, { released, kept, failed, left }) => ({
       because,

@@ -6,7 +6,7 @@ import { awaitedSince, driftedNodes, holdable, roomsOf, type ScopeView } from ".
 import type { PassContext, SeenNode } from "../ports.ts";
 import { untilResumed } from "../quiet.ts";
 import { readView, rulesFor } from "../reconcile.ts";
-import type { RequestCause, ScopeRecord } from "../record.ts";
+import type { Figures, RequestCause, ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
 import { isOfRules, type Rules, scopeOf } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
@@ -177,7 +177,10 @@ function stateOf(
 }
 
 /** Launches and requests that were part of a hold, in one line. */
-function describeHeld(because: string, { launches, requests }: ScopeRecord["figures"]): string {
+export function describeHeld(
+  because: string,
+  { launches, requests }: Pick<Figures, "launches" | "requests">,
+) {
   const pools = Object.entries(launches);
   const total = pools.reduce((sum, [, count]) => sum + count, 0);
   const inPools =

@@ -86,7 +86,7 @@ export function changeCases(open: () => World): void {
 
       expect([await prod.marks(other), await rights(prod)]).toEqual([{}, []]);
       expect(await prod.accessGroups()).not.toContain(holderName);
-      expect(await rights(watched)).toHaveLength(6);
+      expect(await rights(watched)).toHaveLength(4);
       expect(await watched.control({ do: "status" })).toMatchObject({ cluster: "watched" });
     });
 

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { buildLab } from "./build-lab.ts";
 import { buildFolder, once } from "./build-once.ts";
 import { go, run } from "./tools.ts";
 
@@ -27,7 +28,13 @@ const goModule = [recipe, ...["go.mod", "go.sum"].map((file) => join(here, "clus
 const parts = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"];
 
 /** What can be built, named as its stamp file. */
-export type Part = "control-plane" | "helm" | "kubelet" | `karpenter-${string}` | `python-${Python}`;
+export type Part =
+  | "control-plane"
+  | "helm"
+  | "kubelet"
+  | `karpenter-${string}`
+  | `lab-${string}`
+  | `python-${Python}`;
 type Python = "emulator" | "cfn-lint";
 
 export async function buildPart(part: Part): Promise<void> {
@@ -36,6 +43,7 @@ export async function buildPart(part: Part): Promise<void> {
   else if (part === "kubelet") await buildKubelet();
   else if (part === "python-emulator") await buildPython("emulator");
   else if (part === "python-cfn-lint") await buildPython("cfn-lint");
+  else if (part.startsWith("lab-")) await buildLab(part.replace("lab-", ""));
   else await buildKarpenter(part.replace("karpenter-", ""));
 }
 

@@ -8,9 +8,9 @@ const help = `Tests the holder on real engines, which are built once into ${buil
 usage: npm run test:real [-- SUITE …]
 
   ${suites.join("\n  ")}
-  karpenter@VERSION   on another version of Karpenter, as truth-table@VERSION, launches@VERSION and deployed-karpenter@VERSION; for example karpenter@${oldestKarpenter}
+  karpenter@VERSION   on another version of Karpenter, as truth-table@VERSION and deployed-karpenter@VERSION; for example karpenter@${oldestKarpenter}
 
-Without a suite all are run, and karpenter, truth-table and launches also on ${oldestKarpenter}, the oldest v1 that builds here; up to three at a time.
+Without a suite all are run, and karpenter and truth-table also on ${oldestKarpenter}, the oldest v1 that builds here; up to three at a time.
 Needs Go, Python and Java. KNH_BUILD=FOLDER builds elsewhere.
 `;
 

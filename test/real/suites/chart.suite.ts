@@ -118,19 +118,19 @@ describe("what Helm renders", () => {
   });
 
   it.each([
-    [{}, annotation, "nothing"],
-    [{ letGo: "empty" }, annotation, "empty"],
-    [{ karpenter: "v0.31" }, Karpenter["v0.31"].annotation, "nothing"],
-    [{ karpenter: "v0.31", holdAnnotation: "example.com/stay" }, "example.com/stay", "nothing"],
+    [{}, annotation, "hold"],
+    [{ mode: "observe" }, annotation, "observe"],
+    [{ karpenter: "v0.31" }, Karpenter["v0.31"].annotation, "hold"],
+    [{ karpenter: "v0.31", holdAnnotation: "example.com/stay" }, "example.com/stay", "hold"],
   ] as const)(
     "gives with %j the rights that manifest prints, to its accounts alone",
-    async (chosen, key, letGo) => {
+    async (chosen, key, mode) => {
       const objects = await template({ settings: { cluster: "prod", ...chosen } });
       for (const [name, isOfAccount] of [
         [holderName, (one: Kubernetes) => !isHook(one)],
         [releaser, isHook],
       ] as const) {
-        const rights = rightsToRun([key], { subject: { kind: "ServiceAccount", name, namespace }, letGo });
+        const rights = rightsToRun([key], { subject: { kind: "ServiceAccount", name, namespace }, mode });
         for (const expected of rights as readonly Kubernetes[]) {
           const found = objects.filter((one) => one.kind === expected.kind && isOfAccount(one));
           expect(found).toMatchObject([expected]);

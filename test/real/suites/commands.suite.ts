@@ -1,12 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { elementsIn } from "../../report/markup.ts";
 import { newestKarpenter, oldestKarpenter } from "../engines/build.ts";
 import { engineFolder } from "../runner/run-folder.ts";
 import { Shell } from "../runner/shell.ts";
-import { launchRows } from "../truth-table/launch-rows.ts";
-import type { LaunchOutcome, Outcome } from "../truth-table/outcome.ts";
+import type { Outcome } from "../truth-table/outcome.ts";
 import { truthRows } from "../truth-table/rows.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
@@ -21,11 +19,10 @@ describe("npm scripts for developers", () => {
 
   afterAll(() => shell.stop());
 
-  it("truth-table writes its figures from the outcomes of the suites, and nothing else of the page", async () => {
+  it("truth-table writes its figures from the outcomes of the suite, and nothing else of the page", async () => {
     for (const karpenter of [newestKarpenter, oldestKarpenter]) {
-      const outcomes = { "truth-table": expectedOutcome(karpenter), launches: expectedLaunches(karpenter) };
-      for (const [suite, outcome] of Object.entries(outcomes))
-        writeFileSync(join(into, `${suite}-${karpenter}.json`), JSON.stringify(outcome));
+      const outcome = JSON.stringify(expectedOutcome(karpenter));
+      writeFileSync(join(into, `truth-table-${karpenter}.json`), outcome);
     }
     const write = scripts["truth-table"].split(" && ").at(-1);
     await shell.run(`KNH_BUILD="$INTO" ${write} --into "$INTO"`);
@@ -35,12 +32,6 @@ describe("npm scripts for developers", () => {
     );
     expect(page).toEqual(committed);
     expect(page?.length).toBeGreaterThan(truthRows(newestKarpenter).length);
-  });
-
-  it("simulate plays traces and writes their figures into its page", async () => {
-    await shell.run('npm run simulate -- --traces 2 --write --into "$INTO"');
-    expect(written("auto.md")).toMatch(/56 traces: 2 of each of 7 families/);
-    expect(elementsIn(written("images/auto-ratio.svg"))[0]?.name).toBe("svg");
   });
 
   it("torture plays thousands of runs", async () => {
@@ -88,13 +79,5 @@ const expectedOutcome = (karpenter: string): Outcome => ({
   date: "2026-01-02",
   rows: truthRows(karpenter).map(({ what, course }) => {
     return { what, course, blocked: course !== "although held", heldSeconds: 60, goneSeconds: 5 };
-  }),
-});
-
-const expectedLaunches = (karpenter: string): LaunchOutcome => ({
-  karpenter,
-  date: "2026-01-02",
-  rows: launchRows(karpenter).map(({ what, kind, reason = [], used = false }) => {
-    return { what, kinds: [kind], reasons: [reason].flat(), used };
   }),
 });

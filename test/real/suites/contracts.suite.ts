@@ -1,18 +1,15 @@
-import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
+import type { NodeChange } from "../../../lambda/core/ports.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
-import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
-import { KubernetesPods } from "../../../lambda/kubernetes/pods.ts";
 import type { ClusterAccess } from "../../../lambda/kubernetes/transport.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { clientOf, clusterNodesWorld } from "../../contracts/cluster-nodes.ts";
 import { type NodesOptions, nodesContract } from "../../contracts/nodes.ts";
 import { nodesApiContract } from "../../contracts/nodes-api.ts";
-import { type PodsWorld, podsContract } from "../../contracts/pods.ts";
 import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
@@ -37,12 +34,7 @@ describe("a real API server, as a user with the holder's rights alone", () => {
   const open = async (options: NodesOptions) => {
     const annotation = options.annotation ?? Karpenter[options.karpenter ?? "v1"].annotation;
     if (annotation !== allowed) {
-      const access = new KubernetesAccess({
-        api: clientOf(admin),
-        clock,
-        log: new CollectedLog(),
-        letGo: "empty",
-      });
+      const access = new KubernetesAccess({ api: clientOf(admin), clock, log: new CollectedLog() });
       expect(await access.write([annotation])).toBe("with policy");
       await until("the policy to be enforced", () => isEnforced({ ...options, nodePools: all }));
       allowed = annotation;
@@ -53,7 +45,10 @@ describe("a real API server, as a user with the holder's rights alone", () => {
     const world = await clusterNodesWorld(admin, holder, options);
     try {
       await world.add("tried");
-      const { marked } = await world.nodes.mark({ scope: wholeCluster, holdId: holdId(1) }, within(10_000));
+      const [node] = await world.nodes.list(wholeCluster, within(10_000));
+      if (!node) return false;
+      const mark: NodeChange = { do: "mark", node, holdId: holdId(1), scope: wholeCluster };
+      const { marked } = await world.nodes.change([mark], within(10_000));
       return marked === 1 && (await isRefused(holder, "tried"));
     } finally {
       await world.close();
@@ -62,30 +57,7 @@ describe("a real API server, as a user with the holder's rights alone", () => {
 
   nodesContract(open);
   nodesApiContract(async () => ({ access: admin, close: async () => {} }));
-  podsContract(async () => podsWorld(clientOf(admin), clientOf(holder)));
 });
-
-/** Pods that no kubelet runs: their status is what the contract says. */
-function podsWorld(api: KubernetesClient, holder: KubernetesClient): PodsWorld {
-  const path = "/api/v1/namespaces/default/pods";
-  const soon = () => within(30_000);
-  return {
-    pods: new KubernetesPods({ api: holder, pageSize: 2 }),
-    add: async ({ name, node, phase, owner, annotations }) => {
-      const ownerReferences = owner && [{ ...owner, name: "owner", uid: randomUUID() }];
-      const spec = { nodeName: node, containers: [{ name: "a", image: "example.com/a" }] };
-      const body = { metadata: { name, annotations, ownerReferences }, spec };
-      await api.call({ method: "POST", path, body }, soon());
-      const contentType = "application/merge-patch+json";
-      const status = { status: { phase: phase ?? "Running" } };
-      await api.call({ method: "PATCH", path: `${path}/${name}/status`, contentType, body: status }, soon());
-    },
-    close: async () => {
-      await api.call({ method: "DELETE", path, query: { gracePeriodSeconds: "0" } }, soon());
-      await Promise.all([api.close(), holder.close()]);
-    },
-  };
-}
 
 async function isRefused(holder: ClusterAccess, name: string): Promise<boolean> {
   const call = {

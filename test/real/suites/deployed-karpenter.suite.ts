@@ -69,7 +69,7 @@ describe("the deployed holder and real Karpenter", () => {
     const surplus = await of("default");
     const [users = ""] = await of("users");
     const holdId = await prod.untilMarked(surplus);
-    expect(await scope()).toMatchObject({ state: "held", awaited: 0 });
+    expect(await scope()).toMatchObject({ state: "held", isAwaiting: false });
     const end = await expiry();
     const [oneShot] = await prod.schedules(holdId);
 

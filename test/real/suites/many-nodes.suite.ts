@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { BareLoop } from "../../../lab/bench/bare-loop.ts";
 import { apiServerOf, createNodes, nodeNames } from "../../../lab/bench/nodes-on-plane.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import type { Changed, NodeChange } from "../../../lambda/core/ports.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../../lambda/kubernetes/error.ts";
@@ -41,7 +42,7 @@ describe(`a real API server with ${count} nodes`, () => {
   afterAll(async () => plane?.stop());
   afterEach(async () => {
     const { nodes } = holder();
-    await nodes.release(hold, soon());
+    await change(nodes, "release");
     expect(await marked()).toBe(0);
   });
 
@@ -63,11 +64,18 @@ describe(`a real API server with ${count} nodes`, () => {
       },
     };
     const nodePools = { only: [], except: [] };
-    const settings = { karpenter: "v1" as const, annotation, nodePools, clock };
+    const settings = { karpenter: "v1" as const, annotation, nodePools };
     const nodes = new KubernetesNodes({ ...settings, api, metrics });
     const lists = () =>
       calls.filter(({ path, method }) => method === "GET" && path === "/api/v1/nodes").length;
     return { api, nodes, metrics, lists, expired: () => expired };
+  }
+
+  /** Lists all nodes and changes them, as a pass does. */
+  async function change(nodes: KubernetesNodes, what: "mark" | "release"): Promise<Changed> {
+    const listed = await nodes.list(wholeCluster, soon());
+    const changes = listed.map((node): NodeChange => ({ do: what, node, holdId: hold, scope: wholeCluster }));
+    return nodes.change(changes, soon());
   }
 
   /** The number of marked nodes, read by the administrator. */
@@ -89,17 +97,14 @@ describe(`a real API server with ${count} nodes`, () => {
   it("marks all of them although a list expires in the middle", async () => {
     const { nodes, expired } = holder(compactDuringList());
 
-    const { failed, left } = await nodes.mark({ scope: wholeCluster, holdId: hold }, soon());
+    const { failed, left } = await change(nodes, "mark");
 
     expect(expired()).toBe(1);
     expect(left).toBe(false);
     // Calls that were open during the restart may have failed, or only their answers.
     expect(failed).toBeLessThanOrEqual(16);
     expect(await marked()).toBeGreaterThanOrEqual(count - failed);
-    expect(await nodes.mark({ scope: wholeCluster, holdId: hold }, soon())).toMatchObject({
-      failed: 0,
-      left: false,
-    });
+    expect(await change(nodes, "mark")).toMatchObject({ failed: 0, left: false });
     expect(await marked()).toBe(count);
   });
 
@@ -110,7 +115,7 @@ describe(`a real API server with ${count} nodes`, () => {
     onTestFinished(async () => void (await plane.kubectl(["delete", "--filename", file])));
     const { nodes, metrics } = holder();
 
-    const { failed, left } = await nodes.mark({ scope: wholeCluster, holdId: hold }, soon());
+    const { failed, left } = await change(nodes, "mark");
 
     expect(metrics.total("ApiThrottled")).toBeGreaterThan(0);
     expect([failed, left]).toEqual([0, false]);

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildFolder } from "../engines/build-once.ts";
-import type { RowSeen } from "./launch-run.ts";
 import type { Course } from "./rows.ts";
 import type { Seen, Truth } from "./run.ts";
 
@@ -19,9 +18,8 @@ export type OutcomeRow = Readonly<{
 
 export type Outcome = Readonly<{ karpenter: string; date: string; rows: readonly OutcomeRow[] }>;
 
-/** The suites' files with the outcomes on a version of Karpenter, from which the page is written. */
+/** The suite's file with the outcomes on a version of Karpenter, from which the page is written. */
 export const outcomeFile = (version: string): string => join(buildFolder, `truth-table-${version}.json`);
-export const launchOutcomeFile = (version: string): string => join(buildFolder, `launches-${version}.json`);
 
 const seconds = (ms: number): number => Math.round(ms / 1000);
 
@@ -46,38 +44,7 @@ function rowOf({ row, triggeredAt, liftedAt, touchedAt, goneAt }: Seen, truth: T
   };
 }
 
-/** What the holder took the launches of one row for, and the reasons in Karpenter's events about them. */
-export type LaunchOutcomeRow = Readonly<{
-  what: string;
-  kinds: readonly string[];
-  reasons: readonly string[];
-  /** Whether a pod ever used one of the nodes. */
-  used: boolean;
-}>;
-
-export type LaunchOutcome = Readonly<{
-  karpenter: string;
-  date: string;
-  rows: readonly LaunchOutcomeRow[];
-}>;
-
-const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
-
-/** The reason in "Launching NodeClaim: Underutilized"; version 1.0 adds more words after a slash. */
-const reasonIn = (event: string): string => event.replace(/^.*: /, "").replace(/\/.*$/, "");
-
-/** The outcome of all rows, in the page's terms. */
-export function launchOutcomeOf(seen: readonly RowSeen[], karpenter: string): LaunchOutcome {
-  const rows = seen.map(({ row: { what }, after }) => ({
-    what,
-    kinds: unique(after.map(({ kind }) => kind)),
-    reasons: unique(after.flatMap(({ event }) => (event === undefined ? [] : reasonIn(event)))),
-    used: after.some(({ usedAfterSeconds }) => usedAfterSeconds !== undefined),
-  }));
-  return { karpenter, date: new Date(seen[0]?.causedAt ?? 0).toISOString().slice(0, 10), rows };
-}
-
-export function keepOutcome(file: string, outcome: Outcome | LaunchOutcome): void {
+export function keepOutcome(file: string, outcome: Outcome): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, `${JSON.stringify(outcome, undefined, 2)}\n`);
 }

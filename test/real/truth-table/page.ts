@@ -1,14 +1,14 @@
 import { markdownTable } from "../../../scripts/markdown-table.ts";
-import type { LaunchOutcome, LaunchOutcomeRow, Outcome, OutcomeRow } from "./outcome.ts";
+import type { Outcome, OutcomeRow } from "./outcome.ts";
 import type { Course } from "./rows.ts";
 
-/** The outcomes of one suite on the newest and the oldest version. */
+/** The outcomes on the newest and the oldest version. */
 type OnBoth<T> = Readonly<{ newest: T; oldest: T }>;
 type Run = Readonly<{ karpenter: string; date: string }>;
 type Verdicts = Readonly<{ rows: readonly (readonly [what: string, verdict: string])[] }> & Run;
 
-/** What `docs/compare.md` says about holds and launches, from the outcomes of the two suites. */
-export function truthTable(holds: OnBoth<Outcome>, launches: OnBoth<LaunchOutcome>): string {
+/** What `docs/compare.md` says about holds. */
+export function truthTable(holds: OnBoth<Outcome>): string {
   const of = (course: Course) => holds.newest.rows.filter((row) => row.course === course);
   const held = ({ what, blocked, heldSeconds, goneSeconds }: OutcomeRow) =>
     [what, yes(blocked), `${heldSeconds} s`, `${goneSeconds} s`] as const;
@@ -26,13 +26,6 @@ export function truthTable(holds: OnBoth<Outcome>, launches: OnBoth<LaunchOutcom
       of("after the hold and the other").map(gone),
     ),
     otherVersion(verdictsOf(holds.newest), verdictsOf(holds.oldest)),
-    "### Which launches are replacements",
-    onVersion(launches.newest),
-    markdownTable(
-      ["Why Karpenter launches a node", "Reason in the event", "Counts as", "A pod used the node"],
-      launches.newest.rows.map((row) => [...launchCells(row), row.used ? "yes" : "never"]),
-    ),
-    otherVersion(launchVerdictsOf(launches.newest), launchVerdictsOf(launches.oldest)),
   ].join("\n\n");
 }
 
@@ -41,23 +34,9 @@ const onVersion = ({ karpenter, date }: Run): string =>
 
 const yes = (is: boolean): string => (is ? "**yes**" : "no");
 
-const launchCells = ({ what, reasons, kinds }: LaunchOutcomeRow): readonly [string, string, string] => [
-  what,
-  reasons.join(", ") || "no event",
-  kinds.join(", "),
-];
-
 const verdictsOf = ({ rows, ...run }: Outcome): Verdicts => ({
   ...run,
   rows: rows.map(({ what, blocked }) => [what, yes(blocked)] as const),
-});
-
-const launchVerdictsOf = ({ rows, ...run }: LaunchOutcome): Verdicts => ({
-  ...run,
-  rows: rows.map((row) => {
-    const [what, reason, kinds] = launchCells(row);
-    return [what, `${reason}: ${kinds}`] as const;
-  }),
 });
 
 /** How the oldest version differs, and which rows it cannot show. */

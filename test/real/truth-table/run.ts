@@ -1,5 +1,6 @@
 import type { V1Node } from "@kubernetes/client-node";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import type { NodeChange } from "../../../lambda/core/ports.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
 import { CollectedMetrics } from "../../../simulator/collected-log.ts";
@@ -47,7 +48,7 @@ export class TruthRun {
   async play(): Promise<Truth> {
     await this.#prepare();
     const nodes = await this.#holder();
-    await nodes.mark({ scope: wholeCluster, holdId }, soon());
+    await this.#change(nodes, "mark");
     await this.#seeMarks();
     const heldAt = Date.now();
 
@@ -59,7 +60,7 @@ export class TruthRun {
     await this.#each((row) => row.triggerLate === true, this.#trigger);
 
     const releasedAt = Date.now();
-    await nodes.release(holdId, soon());
+    await this.#change(nodes, "release");
     await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold"), 180_000);
     await this.#each((row) => row.course === "after the hold and the other", this.#lift);
     await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold and the other"), 150_000);
@@ -113,9 +114,14 @@ export class TruthRun {
       karpenter: "v1",
       annotation: Karpenter.v1.annotation,
       nodePools: { only: [], except: [] },
-      clock: { now: () => new Date() },
       metrics: new CollectedMetrics(),
     });
+  }
+
+  async #change(nodes: KubernetesNodes, what: "mark" | "release"): Promise<void> {
+    const listed = await nodes.list(wholeCluster, soon());
+    const changes = listed.map((node): NodeChange => ({ do: what, node, holdId, scope: wholeCluster }));
+    await nodes.change(changes, soon());
   }
 
   async #seeMarks(): Promise<void> {

@@ -1,0 +1,151 @@
+import { parseDuration } from "../../lambda/core/duration.ts";
+import type { RawSettings } from "../../lambda/settings.ts";
+import type { Colour } from "../../report/page/picture.ts";
+
+export type Budget = Readonly<{
+  nodes: string;
+  schedule?: string;
+  duration?: string;
+  reasons?: readonly ("Underutilized" | "Empty" | "Drifted")[];
+}>;
+
+/** How Karpenter may disrupt the nodes of every NodePool. */
+export type Disruption = Readonly<{
+  consolidateAfter: string;
+  consolidationPolicy?: "WhenEmptyOrUnderutilized" | "WhenEmpty" | "Balanced";
+  /** Beside the budgets of all arms. */
+  budgets?: readonly Budget[];
+}>;
+
+/** One way to run the same work: Karpenter's own settings, and the holder's where it runs. */
+export type Arm = Readonly<{
+  name: string;
+  about: string;
+  colour: Colour;
+  disruption: Disruption;
+  holder?: RawSettings;
+  /** The minor version of Karpenter 1 that it needs. */
+  since?: number;
+}>;
+
+/**
+ * The budgets of every arm. Consolidation is not limited, so that no arm is slowed by accident; of drifted nodes one tenth
+ * goes at a time, which is Karpenter's default.
+ */
+export const baseBudgets: readonly Budget[] = [{ nodes: "100%" }, { nodes: "10%", reasons: ["Drifted"] }];
+
+const after = (consolidateAfter: string, colour: Colour): Arm => ({
+  name: `consolidate-after-${consolidateAfter}`,
+  about: `Karpenter alone, \`consolidateAfter: ${consolidateAfter}\``,
+  colour,
+  disruption: { consolidateAfter },
+});
+
+const beside = (consolidateAfter: string): string =>
+  consolidateAfter === "0s" ? "" : `, beside \`consolidateAfter: ${consolidateAfter}\``;
+
+const hold = (length: string, consolidateAfter: string, colour: Colour): Arm => ({
+  name: `hold-${length}${consolidateAfter === "0s" ? "" : `-beside-${consolidateAfter}`}`,
+  about: `the holder, \`hold=${length}\`${beside(consolidateAfter)}`,
+  colour,
+  disruption: { consolidateAfter },
+  holder: { hold: length },
+});
+
+/** Every arm that the whole comparison runs. */
+const all: readonly Arm[] = [
+  after("0s", "faint"),
+  after("30s", "free"),
+  after("1m", "pink"),
+  after("5m", "release"),
+  after("20m", "image"),
+  {
+    name: "when-empty",
+    about: "Karpenter alone, `consolidationPolicy: WhenEmpty`, `consolidateAfter: 5m`",
+    colour: "own",
+    disruption: { consolidateAfter: "5m", consolidationPolicy: "WhenEmpty" },
+  },
+  {
+    name: "balanced",
+    about: "Karpenter alone, `consolidationPolicy: Balanced`, `consolidateAfter: 30s` (1.14 and later)",
+    colour: "navy",
+    disruption: { consolidateAfter: "30s", consolidationPolicy: "Balanced" },
+    since: 14,
+  },
+  {
+    name: "budget-empty",
+    about: "Karpenter alone, a budget that lets only empty nodes go, `consolidateAfter: 30s`",
+    colour: "teal",
+    disruption: { consolidateAfter: "30s", budgets: [{ nodes: "0", reasons: ["Underutilized"] }] },
+  },
+  {
+    name: "budget-hourly",
+    about:
+      "Karpenter alone, a budget that allows consolidation in six minutes of each hour (empty nodes go at any time), `consolidateAfter: 30s`",
+    colour: "eviction",
+    disruption: {
+      consolidateAfter: "30s",
+      budgets: [{ nodes: "0", reasons: ["Underutilized"], schedule: "6 * * * *", duration: "54m" }],
+    },
+  },
+  hold("20m", "0s", "ink"),
+  hold("20m", "30s", "launch"),
+  hold("10m", "30s", "held"),
+  {
+    name: "auto",
+    about: "the holder, `hold=auto`, beside `consolidateAfter: 30s`",
+    colour: "line",
+    disruption: { consolidateAfter: "30s" },
+    holder: { hold: "auto" },
+  },
+  {
+    name: "auto-evictions",
+    about: "the holder, `hold=auto`, `evictionCost=10m`, beside `consolidateAfter: 30s`",
+    colour: "line",
+    disruption: { consolidateAfter: "30s" },
+    holder: { hold: "auto", evictionCost: "10m" },
+  },
+  ...(
+    [
+      ["auto-0s", "0s", {}],
+      ["auto-e5", "30s", { evictionCost: "5m" }],
+      ["auto-1h", "30s", { maxHold: "1h" }],
+      ["auto-12h", "30s", { maxHold: "12h" }],
+    ] as const
+  ).map(
+    ([name, consolidateAfter, more]): Arm => ({
+      name,
+      about: name,
+      colour: "line",
+      disruption: { consolidateAfter },
+      holder: { hold: "auto", ...more },
+    }),
+  ),
+];
+
+export const arms: readonly Arm[] = all;
+
+/** Names that `armOf` also knows, with any durations. */
+export const armPatterns = [
+  "consolidate-after-DURATION",
+  "hold-DURATION",
+  "hold-DURATION-beside-DURATION",
+] as const;
+
+const pattern = /^(?:consolidate-after-(?<after>\w+)|hold-(?<hold>\d\w*)(?:-beside-(?<beside>\d\w*))?)$/;
+
+/** The arm of this name; undefined where there is none. */
+export function armOf(name: string): Arm | undefined {
+  const known = all.find((arm) => arm.name === name);
+  if (known) return known;
+  const { after: alone, hold: length, beside: other } = pattern.exec(name)?.groups ?? {};
+  const isDuration = (text: string) => parseDuration(text) !== undefined;
+  if (alone !== undefined && isDuration(alone)) return after(alone, "faint");
+  if (length !== undefined && isDuration(length) && isDuration(other ?? "0s"))
+    return hold(length, other ?? "0s", "ink");
+  return undefined;
+}
+
+/** Whether this version of Karpenter, like 1.15.0, has what the arm needs. */
+export const isAvailable = ({ since = 0 }: Arm, karpenter: string): boolean =>
+  Number(karpenter.split(".")[1]) >= since;

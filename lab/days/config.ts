@@ -1,0 +1,55 @@
+import { type Arm, type Budget, baseBudgets } from "./arms.ts";
+import { poolsOf, type Trace } from "./traces/trace.ts";
+import type { InstanceType } from "./worlds.ts";
+
+/** What the engine is started with; times in seconds. */
+export type EngineConfig = Readonly<{
+  trace: Omit<Trace, "driftAlone">;
+  seed: number;
+  /** Services run for this long before anything counts, so that a hold of their first launches has ended. */
+  warmup: number;
+  start: string;
+  pools: readonly PoolConfig[];
+  instanceTypes: readonly InstanceType[];
+  boot: readonly [least: number, most: number];
+  imagePull: readonly [least: number, most: number];
+  holder: false | Readonly<{ launchEventDelay: readonly [least: number, most: number] }>;
+}>;
+
+export type PoolConfig = Readonly<{
+  name: string;
+  consolidateAfter: string;
+  consolidationPolicy: string;
+  budgets: readonly Budget[];
+  types: readonly string[];
+}>;
+
+/** A Monday. */
+const start = "2026-11-23T00:00:00Z";
+const driftAlone: Budget = { nodes: "0", reasons: ["Empty", "Underutilized"] };
+
+export type RunOptions = Readonly<{ trace: Trace; arm: Arm; types: readonly InstanceType[]; seed: number }>;
+
+/** The configuration of one run: every NodePool of the trace has the arm's settings. */
+export function engineConfig({ trace, arm, types, seed }: RunOptions): EngineConfig {
+  const { driftAlone: isDriftAlone = false, ...played } = trace;
+  const { consolidateAfter, consolidationPolicy = "WhenEmptyOrUnderutilized", budgets = [] } = arm.disruption;
+  const own = isDriftAlone ? [driftAlone] : budgets;
+  return {
+    trace: played,
+    seed,
+    warmup: 1_800,
+    start,
+    pools: poolsOf(trace).map((name) => ({
+      name,
+      consolidateAfter,
+      consolidationPolicy,
+      budgets: [...baseBudgets, ...own],
+      types: types.map((type) => type.name),
+    })),
+    instanceTypes: types,
+    boot: [30, 90],
+    imagePull: [2, 20],
+    holder: arm.holder ? { launchEventDelay: [0.5, 3] } : false,
+  };
+}

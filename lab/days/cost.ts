@@ -1,0 +1,35 @@
+import type { EngineResult } from "./result.ts";
+import { baseCores } from "./worlds.ts";
+
+/** What a launch and an evicted pod are worth, in minutes of a node of 8 cores. */
+export type Weights = Readonly<{ launch: number; eviction: number }>;
+
+/** Nobody knows what a launch or an eviction costs others, so the comparison is made with several prices. */
+export const allWeights: readonly Weights[] = [
+  { launch: 1, eviction: 1 },
+  { launch: 5, eviction: 3 },
+  { launch: 5, eviction: 10 },
+  { launch: 10, eviction: 10 },
+];
+
+/** The weights that the verdict and the picture use. */
+export const usualWeights: Weights = { launch: 5, eviction: 3 };
+
+export const weightsName = ({ launch, eviction }: Weights): string => `${launch}/${eviction}`;
+
+/**
+ * The time of nodes in minutes of a node of 8 cores. Where all nodes have 8 cores these are their minutes; otherwise a node
+ * counts by its cores, since four nodes of 2 cores cost what one of 8 costs.
+ */
+export const nodeTime = ({ coreMinutes }: Pick<EngineResult, "coreMinutes">): number =>
+  coreMinutes / baseCores;
+
+/** Evicted pods of services, and killed pods of jobs, which lose the work that they had done. */
+export const evictions = ({ evicted, jobsKilled }: Pick<EngineResult, "evicted" | "jobsKilled">): number =>
+  evicted + jobsKilled;
+
+/** What a run cost, in minutes of a node of 8 cores. A launch costs the same whatever the node's size. */
+export const costOf = (
+  result: Pick<EngineResult, "coreMinutes" | "launched" | "evicted" | "jobsKilled">,
+  { launch, eviction }: Weights,
+): number => nodeTime(result) + launch * result.launched + eviction * evictions(result);

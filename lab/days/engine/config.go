@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// config is one run: the work, the cluster and the NodePools. Times are in seconds.
+type config struct {
+	Trace         trace        `json:"trace"`
+	Seed          int64        `json:"seed"`
+	Warmup        float64      `json:"warmup"`
+	Start         time.Time    `json:"start"` // second 0 of the trace
+	Pools         []poolConfig `json:"pools"`
+	InstanceTypes []typeConfig `json:"instanceTypes"`
+	Boot          span         `json:"boot"`      // from a node's launch until it is ready
+	ImagePull     span         `json:"imagePull"` // the first pull of an image on a node
+	Batch         span         `json:"batch"`     // Karpenter's idle and longest time of a batch of pods
+	PodStart      float64      `json:"podStart"`  // from binding until the containers run, without the pull
+	PodStop       float64      `json:"podStop"`   // from the deletion of a pod until it is gone
+	JobRetry      float64      `json:"jobRetry"`  // until an evicted pod of a Job is created again
+	Holder        *holderSide  `json:"holder"`
+}
+
+// holderSide says that a holder is coupled by standard input and output.
+type holderSide struct {
+	LaunchEventDelay span `json:"launchEventDelay"`
+}
+
+// UnmarshalJSON reads an object, or false where there is no holder.
+func (h *holderSide) UnmarshalJSON(data []byte) error {
+	type plain holderSide
+	return strict(data, (*plain)(h))
+}
+
+type poolConfig struct {
+	Name                string            `json:"name"`
+	ConsolidateAfter    string            `json:"consolidateAfter"`
+	ConsolidationPolicy string            `json:"consolidationPolicy"`
+	Budgets             []json.RawMessage `json:"budgets"`
+	Types               []string          `json:"types"` // names of instance types; a name that ends in * is a prefix
+	Labels              map[string]string `json:"labels"`
+	Taints              []json.RawMessage `json:"taints"`
+	Weight              int32             `json:"weight"`
+	ExpireAfter         string            `json:"expireAfter"`
+}
+
+type typeConfig struct {
+	Name   string   `json:"name"`
+	CPU    quantity `json:"cpu"`
+	Memory quantity `json:"memory"`
+	Pods   int64    `json:"pods"`
+	Price  float64  `json:"price"` // dollars an hour
+	// What the kubelet and the system take; by default what the AMIs of EKS reserve.
+	ReservedCPU    *quantity `json:"reservedCpu"`
+	ReservedMemory *quantity `json:"reservedMemory"`
+}
+
+// trace is the work of a cluster. What a change or a job does not name stays as it is.
+type trace struct {
+	About         string         `json:"about"`
+	Lasts         float64        `json:"lasts"`
+	Services      []serviceTrace `json:"services"`
+	Jobs          []jobTrace     `json:"jobs"`
+	Daemons       []daemonTrace  `json:"daemons"`
+	Drifts        []driftTrace   `json:"drifts"`
+	Interruptions []interruption `json:"interruptions"`
+}
+
+type serviceTrace struct {
+	Name         string        `json:"name"`
+	Replicas     int           `json:"replicas"`
+	CPU          quantity      `json:"cpu"`
+	Memory       quantity      `json:"memory"`
+	Changes      []change      `json:"changes"`
+	Pool         string        `json:"pool"`
+	Budget       *budgetConfig `json:"pdb"`
+	DoNotDisrupt bool          `json:"doNotDisrupt"`
+	Starts       float64       `json:"starts"` // from running until ready
+	Surge        *float64      `json:"surge"`
+	Unavailable  *float64      `json:"unavailable"`
+	Spread       bool          `json:"spread"` // over hosts, as a hard rule
+}
+
+// change scales a service; without replicas it rolls a new version out.
+type change struct {
+	At       float64 `json:"at"`
+	Replicas *int    `json:"replicas"`
+}
+
+type budgetConfig struct {
+	MaxUnavailable *int `json:"maxUnavailable"`
+	MinAvailable   *int `json:"minAvailable"`
+}
+
+type jobTrace struct {
+	Name         string   `json:"name"`
+	At           float64  `json:"at"`
+	Runs         float64  `json:"runs"`
+	CPU          quantity `json:"cpu"`
+	Memory       quantity `json:"memory"`
+	Image        string   `json:"image"`
+	Pool         string   `json:"pool"`
+	DoNotDisrupt bool     `json:"doNotDisrupt"`
+}
+
+type daemonTrace struct {
+	Name   string   `json:"name"`
+	CPU    quantity `json:"cpu"`
+	Memory quantity `json:"memory"`
+}
+
+// driftTrace changes the template of one NodePool, or of all of them.
+type driftTrace struct {
+	At   float64 `json:"at"`
+	Pool string  `json:"pool"`
+}
+
+type interruption struct {
+	At    float64 `json:"at"`
+	Count int     `json:"count"`
+}
+
+// span is the least and the most of a random time in seconds.
+type span [2]float64
+
+// quantity is a Kubernetes quantity, or a plain number.
+type quantity struct{ resource.Quantity }
+
+func (q *quantity) UnmarshalJSON(data []byte) error {
+	parsed, err := resource.ParseQuantity(string(bytes.Trim(data, `"`)))
+	q.Quantity = parsed
+	return err
+}
+
+func readConfig(path string) (config, error) {
+	c := config{
+		Seed:      1,
+		Warmup:    600,
+		Start:     time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC),
+		Boot:      span{30, 90},
+		ImagePull: span{2, 20},
+		Batch:     span{1, 10},
+		PodStart:  0.3,
+		PodStop:   2,
+		JobRetry:  10,
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return c, err
+	}
+	if err := strict(withoutFalse(data), &c); err != nil {
+		return c, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, c.check()
+}
+
+// withoutFalse makes `"holder": false` the same as no holder.
+func withoutFalse(data []byte) []byte {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(data, &fields) != nil || string(fields["holder"]) != "false" {
+		return data
+	}
+	delete(fields, "holder")
+	rest, _ := json.Marshal(fields)
+	return rest
+}
+
+// strict refuses fields that do not exist, because they are mistakes.
+func strict(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(into)
+}
+
+func (c *config) check() error {
+	if len(c.Pools) == 0 || len(c.InstanceTypes) == 0 {
+		return fmt.Errorf("the configuration needs at least one of pools and one of instanceTypes")
+	}
+	pools := map[string]bool{"": true}
+	for _, p := range c.Pools {
+		pools[p.Name] = true
+		if len(typesOf(p, c.InstanceTypes)) == 0 {
+			return fmt.Errorf("NodePool %s: none of the instance types is in %v", p.Name, p.Types)
+		}
+	}
+	for _, s := range c.Trace.Services {
+		if !pools[s.Pool] {
+			return fmt.Errorf("service %s: there is no NodePool %s", s.Name, s.Pool)
+		}
+	}
+	for _, j := range c.Trace.Jobs {
+		if !pools[j.Pool] {
+			return fmt.Errorf("job %s: there is no NodePool %s", j.Name, j.Pool)
+		}
+	}
+	if c.Trace.Lasts <= 0 {
+		return fmt.Errorf("the trace lasts %g seconds", c.Trace.Lasts)
+	}
+	return nil
+}
+
+func seconds(x float64) time.Duration { return time.Duration(x * float64(time.Second)) }

@@ -1,0 +1,37 @@
+import { costOf, type Weights } from "../cost.ts";
+import { type ArmRuns, type Group, isHolder, meanOf, spreadOf } from "./groups.ts";
+
+/** What one arm cost against another on the same seeds, as a ratio. */
+export type Ratio = Readonly<{
+  ratio: number;
+  /** How far the ratio of single seeds is from the middle. */
+  spread: number;
+  /** A difference that is smaller than the spread is none. */
+  verdict: "less" | "more" | "no difference";
+}>;
+
+/** With one seed nothing shows the spread: repeated runs of the same day differ by so much. */
+const spreadOfOneSeed = 0.05;
+
+/** undefined where no seed was run by both. */
+export function compare(ours: ArmRuns, theirs: ArmRuns, weights: Weights): Ratio | undefined {
+  const pairs = ours.runs.flatMap((run) => {
+    const other = theirs.runs.find(({ seed }) => seed === run.seed);
+    return other ? [[costOf(run, weights), costOf(other, weights)] as const] : [];
+  });
+  if (pairs.length === 0) return undefined;
+  const sum = (at: 0 | 1) => pairs.reduce((total, pair) => total + pair[at], 0);
+  const ratio = sum(0) / sum(1);
+  const spread = pairs.length > 1 ? spreadOf(pairs.map(([a, b]) => a / b)) : spreadOfOneSeed;
+  const isDifferent = Math.abs(ratio - 1) > spread;
+  return { ratio, spread, verdict: !isDifferent ? "no difference" : ratio < 1 ? "less" : "more" };
+}
+
+/** The cheapest arm of Karpenter's own settings, or of the holder's, in the mean over the seeds. */
+export function cheapest({ arms }: Group, whose: "own" | "holder", weights: Weights): ArmRuns | undefined {
+  const seeds = Math.max(...arms.map(({ runs }) => runs.length));
+  const cost = ({ runs }: ArmRuns) => meanOf(runs, (run) => costOf(run, weights));
+  return arms
+    .filter(({ arm, runs }) => isHolder(arm) === (whose === "holder") && runs.length === seeds)
+    .toSorted((a, b) => cost(a) - cost(b))[0];
+}

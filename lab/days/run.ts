@@ -1,0 +1,140 @@
+import { CommanderError } from "commander";
+import { Progress } from "../../cli/terminal/progress.ts";
+import { Exit, processTerminal } from "../../cli/terminal/terminal.ts";
+import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
+import { buildLab, labVersions } from "../../test/real/engines/build-lab.ts";
+import { command, type Options } from "./options.ts";
+import { writePage } from "./page/page.ts";
+import { tablesOf } from "./page/table.ts";
+import { playAll, sizeOf } from "./play-all.ts";
+import type { RunResult } from "./result.ts";
+import { Results } from "./results.ts";
+import { loadTrace, type Prepared, prepare, type Source, type Spec } from "./spec.ts";
+import { longestPart, spanOf } from "./traces/pods.ts";
+import type { Trace } from "./traces/trace.ts";
+import { armNames, specsOf, wholeComparison } from "./whole.ts";
+
+const print = (line: string) => process.stderr.write(`${line}\n`);
+
+const main = command().action(lab);
+try {
+  await main.parseAsync();
+} catch (error) {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? Exit.done : Exit.usage;
+  else if (error instanceof BadInputError) {
+    print(messageOf(error));
+    process.exitCode = Exit.usage;
+  } else {
+    print(messageOf(error));
+    process.exitCode = Exit.failed;
+  }
+}
+
+async function lab(options: Options): Promise<void> {
+  const results = new Results(options.results);
+  const runs = await prepareAll(await specsFor(options));
+  if (options.page) return page(runs, results, options.into);
+  const missing = runs.filter(({ key }) => options.fresh || !results.find(key));
+  const shown = (result: RunResult) => {
+    if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  };
+  for (const { key } of runs.filter((run) => !missing.includes(run))) {
+    const known = results.find(key);
+    if (known) shown(known);
+  }
+  if (missing.length < runs.length)
+    print(`${runs.length - missing.length} of ${runs.length} runs are stored.`);
+  const isComplete = await measure(missing, options, (result) => {
+    results.add(result);
+    shown(result);
+  });
+  if (!options.json) {
+    const found = runs.flatMap(({ key }) => results.find(key) ?? []);
+    if (found.length > 0) process.stdout.write(`${tablesOf(found)}\n`);
+  }
+  if (!isComplete) process.exitCode = Exit.failed;
+}
+
+function page(runs: readonly Prepared[], results: Results, into: string | undefined): void {
+  const found = runs.flatMap(({ key }) => results.find(key) ?? []);
+  if (found.length === 0) throw new Error("No run of the comparison is stored: run it without --page first.");
+  const file = writePage({ results: found, wanted: runs.length, into });
+  print(`Written: ${file} and its picture, from ${found.length} of ${runs.length} runs.`);
+}
+
+async function specsFor(options: Options): Promise<readonly Spec[]> {
+  const { trace, pods, arms, karpenter, types, seed } = options;
+  if (pods === undefined && (options.from ?? options.lasts) !== undefined)
+    throw new BadInputError("These flags cannot be used", ["--from and --lasts need --pods"]);
+  if (pods !== undefined && trace !== undefined)
+    throw new BadInputError("These flags cannot be used", ["give either --trace or --pods"]);
+  const isChosen = [trace, pods, arms, karpenter, types, seed].some((one) => one !== undefined);
+  if (!isChosen) return wholeComparison(labVersions);
+  const sources: readonly Source[] = pods
+    ? [await partOf(pods, options)]
+    : (trace ?? [{ kind: "name", name: "day" }]);
+  return specsOf({
+    sources,
+    arms: arms ?? armNames,
+    karpenter: karpenter ?? labVersions.slice(0, 1),
+    types: types ?? ["one"],
+    seeds: seed ?? [1],
+  });
+}
+
+async function partOf(file: string, { from, lasts }: Options): Promise<Source> {
+  const span = await spanOf(file);
+  const begin = from ?? span.first;
+  const length = lasts ?? span.last - begin;
+  if (length <= longestPart) return { kind: "pods", file, from: begin, lasts: length };
+  throw new BadInputError(file, [
+    `its pods ran from second ${span.first} to ${span.last}: choose at most 14 days with --from and --lasts`,
+  ]);
+}
+
+/** Loads each trace once. */
+async function prepareAll(specs: readonly Spec[]): Promise<readonly Prepared[]> {
+  const loaded = new Map<string, Promise<Trace>>();
+  const load = (source: Source, seed: number) => {
+    const name = JSON.stringify([source, source.kind === "name" ? seed : 0]);
+    const trace = loaded.get(name) ?? loadTrace(source, seed);
+    loaded.set(name, trace);
+    return trace;
+  };
+  const prepared: Prepared[] = [];
+  for (const spec of specs) prepared.push(await prepare(spec, load));
+  return prepared;
+}
+
+/** Builds the engines, then plays; whether every run has a result. */
+async function measure(
+  runs: readonly Prepared[],
+  { parallel }: Options,
+  onResult: (result: RunResult) => void,
+): Promise<boolean> {
+  if (runs.length === 0) return true;
+  for (const version of new Set(runs.map(({ spec }) => spec.karpenter))) await buildLab(version);
+  const stopping = new AbortController();
+  const stop = () => {
+    if (stopping.signal.aborted) process.exit(Exit.failed);
+    stopping.abort();
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+  const total = runs.reduce((sum, run) => sum + sizeOf(run), 0);
+  const progress = new Progress(total, processTerminal());
+  let done = 0;
+  const failures = await playAll(runs, {
+    parallel,
+    progress,
+    stopped: stopping.signal,
+    onResult: (result) => {
+      done += 1;
+      onResult(result);
+    },
+  });
+  progress.stop();
+  if (stopping.signal.aborted)
+    print(`Stopped: ${done} runs are stored, and the same command plays the others.`);
+  else if (failures.length > 0) print(`${failures.length} of ${runs.length} runs failed.`);
+  return done === runs.length;
+}

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
+import { type Arm, armOf } from "./arms.ts";
+import { type EngineConfig, engineConfig } from "./config.ts";
+import { traceOf } from "./traces/names.ts";
+import { traceOfPods } from "./traces/pods.ts";
+import { parseTrace, type Trace } from "./traces/trace.ts";
+import { misfitsOf, typesOf } from "./worlds.ts";
+
+/** Where a trace comes from: a generator, a file, or a part of a list of pods. */
+export type Source =
+  | Readonly<{ kind: "name"; name: string }>
+  | Readonly<{ kind: "file"; file: string }>
+  | Readonly<{ kind: "pods"; file: string; from: number; lasts: number }>;
+
+/** One run. */
+export type Spec = Readonly<{ source: Source; arm: string; karpenter: string; types: string; seed: number }>;
+
+export const nameOf = (source: Source): string =>
+  source.kind === "name" ? source.name : basename(source.file);
+
+/** The spec in a few words. */
+export const titleOf = ({ source, arm, karpenter, types, seed }: Spec): string =>
+  `${nameOf(source)}, ${types}, Karpenter ${karpenter}, seed ${seed}, ${arm}`;
+
+export async function loadTrace(source: Source, seed: number): Promise<Trace> {
+  if (source.kind === "name") return traceOf(source.name, seed);
+  if (source.kind === "pods") return traceOfPods(source.file, source);
+  return parseTrace(await readJson(source.file), source.file);
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    throw new BadInputError(file, [messageOf(error)]);
+  }
+}
+
+/** A run with everything that it needs, and the key under which its result is stored. */
+export type Prepared = Readonly<{ spec: Spec; arm: Arm; trace: Trace; config: EngineConfig; key: string }>;
+
+export async function prepare(spec: Spec, load = loadTrace): Promise<Prepared> {
+  const { source, karpenter, seed } = spec;
+  const arm = armOf(spec.arm);
+  if (!arm) throw new BadInputError("This run cannot be made", [`there is no arm ${spec.arm}`]);
+  const types = typesOf(spec.types);
+  const trace = await load(source, seed);
+  const misfits = misfitsOf(trace, types);
+  if (misfits.length > 0)
+    throw new BadInputError(`${nameOf(source)} cannot be played with the types ${spec.types}`, [
+      ...misfits.slice(0, 3),
+      ...(misfits.length > 3 ? [`and ${misfits.length - 3} more`] : []),
+    ]);
+  const config = engineConfig({ trace, arm, types, seed });
+  const inputs = [config, karpenter, engineHash(karpenter), arm.holder ? [arm.holder, holderHash()] : []];
+  const key = createHash("sha256").update(JSON.stringify(inputs)).digest("hex").slice(0, 16);
+  return { spec, arm, trace, config, key };
+}
+
+const root = join(import.meta.dirname, "../..");
+
+/** What the engine is compiled from. */
+export const engineHash = (karpenter: string): string =>
+  hashOf(
+    ["lab/days/engine/*.go", `lab/days/engine/versions/${karpenter}/*`],
+    (file) => !file.endsWith("_test.go"),
+  );
+
+/** The holder's sources: another version, also one that is not committed, is another result. */
+export const holderHash = (): string =>
+  hashOf(["lambda/**/*.ts", "local/holder/*.ts", "lab/days/holder/*.ts", "simulator/*.ts"]);
+
+const known = new Map<string, string>();
+
+function hashOf(patterns: readonly string[], isWanted: (file: string) => boolean = () => true): string {
+  const name = patterns.join();
+  const present = known.get(name);
+  if (present !== undefined) return present;
+  const hash = createHash("sha256");
+  for (const file of globSync([...patterns], { cwd: root })
+    .filter(isWanted)
+    .toSorted())
+    hash.update(`${file}\n`).update(readFileSync(join(root, file)));
+  const digest = hash.digest("hex");
+  known.set(name, digest);
+  return digest;
+}

@@ -1,0 +1,258 @@
+import { describe, expect, it } from "vitest";
+import { hours, minutes } from "../../lambda/core/duration.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { aHeldRecord, aLaunch, aQuiet, aRecord, someRules } from "../support/builders.ts";
+import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
+
+const second = 1 / 60;
+const rulesWith = (cap: number, scope: "cluster" | "nodepool" = "cluster") =>
+  someRules({ maxHold: minutes(cap), scope });
+/** Launches from one minute to another, at equal distances. */
+const launches = (from: number, to: number, step: number) =>
+  Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, n) => launchAt(from + n * step));
+
+/** Passes in which each launch is reported at once. */
+function reported(passes: Passes, all: readonly ReturnType<typeof launchAt>[]) {
+  return all.map((launch) =>
+    passes.at((launch.launchedAt.getTime() - at(0).getTime()) / minutes(1), [launch]),
+  );
+}
+
+describe("a launch", () => {
+  it("holds its scope for as long as the setting hold says, counted from the launch", () => {
+    const plan = planAt(1, { launches: [launchAt(0)] });
+    expect(plan).toMatchObject({ until: at(20), isRequested: false, steps: ["start"] });
+    expect(plan.record).toMatchObject({
+      hold: { startedAt: at(1), because: "a node was launched in NodePool default" },
+      launchHold: { startedAt: at(1), lastLaunchAt: at(0) },
+    });
+  });
+
+  it("extends the hold that is on", () => {
+    const passes = new Passes();
+    const { record } = passes.at(0, [launchAt(0)]);
+    const plan = passes.at(15, [launchAt(15)]);
+    expect(plan).toMatchObject({ until: at(35), steps: ["extend"] });
+    expect(plan.record.hold).toEqual(record.hold);
+  });
+
+  it("that is reported late changes no end where a younger one is known", () => {
+    const passes = new Passes();
+    passes.at(15, [launchAt(15)]);
+    expect(passes.at(16, [launchAt(3)])).toMatchObject({ until: at(35), steps: [] });
+  });
+
+  it("a moment after the hold was over is held for its length, though no pass has ended the hold", () => {
+    const passes = new Passes();
+    const { record } = passes.at(0, [launchAt(0)]);
+    const late = 20 + 20 * second;
+    const plan = passes.at(late, [launchAt(late)]);
+    expect(plan.until).toEqual(at(late + 20));
+    expect(plan.record.hold).toEqual(record.hold);
+  });
+
+  it.each([
+    ["is older than hold", 0, {}, "no launch and no request counts"],
+    [
+      "came in a breather",
+      18,
+      { quiet: aQuiet("breather", { until: at(25) }) },
+      /^breather until .+: launches/,
+    ],
+    ["came in a breather that is over", 18, { quiet: aQuiet("breather", { until: at(19) }) }, /^no launch/],
+    ["came in a pause that is over", 18, { quiet: aQuiet("paused", { until: at(19) }) }, /^no launch/],
+    ["came before a forced release", 18, { released: { at: at(19), because: "upgrade" } }, /^no launch/],
+  ])("that %s holds nothing", (_, minute, about, because) => {
+    const plan = planAt(20, { record: aRecord(about), launches: [launchAt(minute)] });
+    expect(plan.until).toBeUndefined();
+    expect(plan.record.hold).toBeUndefined();
+    expect(plan.counted).toEqual([]);
+    expect(plan.because).toMatch(because);
+  });
+
+  it("counts again from the end of a pause or breather, and from the moment of a release", () => {
+    for (const about of [
+      { quiet: aQuiet("breather", { until: at(19) }) },
+      { quiet: aQuiet("paused", { until: at(19) }) },
+      { released: { at: at(19), because: "upgrade" } },
+    ])
+      expect(planAt(20, { record: aRecord(about), launches: [launchAt(19)] }).until).toEqual(at(39));
+  });
+
+  it("from the future counts from now: no clock can make a hold longer", () => {
+    expect(planAt(0, { launches: [launchAt(60)] }).until).toEqual(at(20));
+  });
+
+  it("names the NodePools of the launches that count, and of no others", () => {
+    const old = aLaunch({ instance: "i-old", launchedAt: at(-60), nodePool: "web" });
+    const because = (...more: ReturnType<typeof aLaunch>[]) =>
+      planAt(0, { launches: [old, launchAt(0), ...more] }).because;
+    expect(because()).toBe("a node was launched in NodePool default");
+    expect(because(aLaunch({ instance: "i-2", nodePool: "batch" }))).toBe(
+      "nodes were launched in NodePools batch, default",
+    );
+  });
+});
+
+describe("the end of a launch hold", () => {
+  it("is a hold length after the last launch; then the next launch starts another hold", () => {
+    const passes = new Passes();
+    passes.at(0, [launchAt(0)]);
+    const over = passes.at(20);
+    expect(over).toMatchObject({ because: "the hold expired", dueAt: at(20) });
+    expect(over.until).toBeUndefined();
+    expect(over.record).toMatchObject({ hold: { ended: { at: at(20), because: "the hold expired" } } });
+    expect(over.record.launchHold).toBeUndefined();
+    const next = passes.at(21, [launchAt(21)]);
+    expect(next).toMatchObject({
+      until: at(41),
+      steps: ["start"],
+      past: { endedBecause: "the hold expired" },
+    });
+    expect(next.record.hold?.id.localeCompare(over.record.hold?.id ?? "")).toBe(1);
+  });
+
+  it("does not come before its time: a one-shot that fires early finds it held", () => {
+    expect(planAt(20 - second, { record: aHeldRecord() }).until).toEqual(at(20));
+  });
+
+  it("comes at maxHold after the start where launches ask for more, and a breather follows", () => {
+    const passes = new Passes({ maxHold: hours(1) });
+    const plans = reported(passes, launches(0, 55, 5));
+    expect(plans.map(({ until }) => until)).toEqual([
+      ...launches(20, 55, 5).map(({ launchedAt }) => launchedAt),
+      ...Array(4).fill(at(60)),
+    ]);
+    expect(plans.flatMap(({ steps }) => steps.filter((step) => step === "cap"))).toEqual(["cap"]);
+    const over = passes.at(60);
+    expect(over.because).toBe("launches have held for as long as maxHold allows");
+    expect(over.record.quiet).toMatchObject({ kind: "breather", since: at(60), until: at(70) });
+    expect(passes.at(65, [launchAt(65)]).until).toBeUndefined();
+    expect(passes.at(71, [launchAt(69)]).until).toBeUndefined();
+    expect(passes.at(71, [launchAt(71)]).until).toEqual(at(91));
+  });
+
+  it("is followed by no breather where the cap cut nothing off", () => {
+    const passes = new Passes({ maxHold: hours(1) });
+    reported(passes, launches(0, 40, 10));
+    expect(passes.at(60)).toMatchObject({
+      because: "the hold expired",
+      record: { figures: { capped: false } },
+    });
+    expect(passes.record).not.toHaveProperty("quiet");
+    expect(passes.at(61, [launchAt(61)]).until).toEqual(at(81));
+  });
+
+  it("never comes by the cap with maxHold 0s", () => {
+    const passes = new Passes({ maxHold: 0 });
+    expect(reported(passes, launches(0, 600, 10)).at(-1)).toMatchObject({ until: at(620) });
+    expect(passes.record.figures.capped).toBe(false);
+  });
+
+  it("by the cap counts from when nodes were first held without a break, also where each hold was over a moment before", () => {
+    const passes = new Passes({ maxHold: hours(1) });
+    const plans = reported(passes, launches(0, 60 + second, 20 + second));
+    expect(plans.map(({ until }) => until)).toContainEqual(at(60));
+    expect(passes.at(60).because).toBe("launches have held for as long as maxHold allows");
+  });
+
+  it("by a cap that was raised meanwhile is the new one, and by one that was lowered comes at once", () => {
+    const record = aHeldRecord({ launchHold: { startedAt: at(0), lastLaunchAt: at(55) } });
+    const under = (cap: number) => planAt(61, { record, rules: rulesWith(cap) });
+    expect(under(60).because).toBe("launches have held for as long as maxHold allows");
+    expect(under(120).until).toEqual(at(75));
+    expect(under(30).until).toBeUndefined();
+  });
+
+  it("comes at once where the setting scope keeps no hold of this scope any more", () => {
+    const plan = planAt(5, { record: aHeldRecord(), rules: rulesWith(120, "nodepool") });
+    expect(plan.because).toBe("the setting scope has changed");
+    expect(plan.record).toMatchObject({ hold: { ended: { at: at(5) } } });
+    expect(plan.record.launchHold).toBeUndefined();
+  });
+});
+
+describe("the initial delay", () => {
+  const rules = { initialDelay: minutes(5) };
+
+  it("passes before a launch counts, and then it holds to the same end", () => {
+    const passes = new Passes(rules);
+    const early = passes.at(4, [launchAt(0)]);
+    expect([early.until, early.news, early.record.seen]).toEqual([undefined, [], {}]);
+    expect(passes.at(5, [launchAt(0)])).toMatchObject({ until: at(20), steps: ["start"] });
+    expect(passes.record.figures.launches).toEqual({ default: 1 });
+  });
+
+  it("of a launch that NodeClaims show ends by a look of its own during a hold", () => {
+    const passes = new Passes(rules, aHeldRecord({ looks: { oneShot: at(20) } }));
+    expect(passes.at(12, [launchAt(10)]).oneShot).toEqual(at(15));
+    expect(passes.at(15, [launchAt(10)]).until).toEqual(at(30));
+  });
+});
+
+describe("each launch is counted once", () => {
+  const counts = ({ record }: Passes) => Object.values(record.figures.launches).reduce((a, b) => a + b, 0);
+
+  it("in whatever batches its duplicates come, by events or NodeClaims", () => {
+    const passes = new Passes();
+    const all = launches(0, 3.9, 0.1);
+    passes.at(4, all.slice(0, 10));
+    passes.at(4, all.slice(5, 30));
+    passes.at(5, all);
+    expect(passes.at(6, [...all, ...all]).news).toEqual([]);
+    expect(counts(passes)).toBe(40);
+  });
+
+  it("also where more come at once than a record remembers", () => {
+    const passes = new Passes();
+    const all = Array.from({ length: 700 }, (_, n) => launchAt(0, { instance: `i-${n}` }));
+    for (const minute of [0, 1, 2]) passes.at(minute, all);
+    expect(counts(passes)).toBe(700);
+    expect(Object.keys(passes.record.seen)).toHaveLength(500);
+  });
+
+  it("and is forgotten after minutes: NodeClaims show it for as long as its node lives", () => {
+    const passes = new Passes({ hold: hours(1) });
+    passes.at(0, [launchAt(0)]);
+    for (const minute of [14, 16, 18, 40]) passes.at(minute, [launchAt(0)]);
+    expect(counts(passes)).toBe(1);
+    expect(passes.record.seen).toEqual({});
+  });
+
+  it("by NodePool; beyond ten NodePools the others are counted together", () => {
+    const all = Array.from({ length: 12 }, (_, n) =>
+      launchAt(0, { instance: `i-${n}`, nodePool: `pool-${n}` }),
+    );
+    const { figures } = planAt(0, { launches: all }).record;
+    expect(Object.keys(figures.launches)).toHaveLength(11);
+    expect(figures.launches).toMatchObject({ "pool-0": 1, others: 2 });
+  });
+});
+
+describe("the figures of a hold", () => {
+  it("are the most nodes that it held, how often its end was moved, and whether the cap cut it", () => {
+    const passes = new Passes();
+    passes.at(0, [launchAt(0)], { nodes: nodesNamed(["a", "b"]) });
+    passes.at(5, [launchAt(5)], { nodes: nodesNamed(["a", "b", "c"]) });
+    passes.at(10, [launchAt(10)], { nodes: nodesNamed(["a"]) });
+    expect(passes.record.figures).toMatchObject({ nodes: 3, extensions: 2, capped: false, removed: 0 });
+  });
+
+  it("with mode=observe count the nodes that go meanwhile, each once", () => {
+    const passes = new Passes({ mode: "observe" });
+    passes.at(0, [launchAt(0)], { nodes: nodesNamed(["a", "b", "c"]) });
+    passes.at(5, [], { nodes: nodesNamed(["a", "b"]) });
+    passes.at(6, []);
+    passes.at(7, [], { nodes: nodesNamed(["d"]) });
+    expect(passes.record.figures.removed).toBe(3);
+    expect(passes.at(20, []).record).not.toHaveProperty("watched");
+  });
+
+  it("go to history with a hold that was still being released when the next one started", () => {
+    const ended = { at: at(20), because: "the hold expired" };
+    const record = aHeldRecord({ hold: { id: holdId(1), startedAt: at(0), because: "x", ended } });
+    const plan = planAt(25, { record, launches: [launchAt(25)] });
+    expect(plan.past).toMatchObject({ id: holdId(1), launches: { default: 1 }, endedAt: at(20) });
+    expect(plan.record.figures).toMatchObject({ launches: { default: 1 }, extensions: 0 });
+  });
+});

@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { aHeldRecord, aRecord, aRequest, someRules } from "../support/builders.ts";
+import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
+
+const second = 1 / 60;
+
+describe("the one-shot", () => {
+  it("is set for the end of the hold, once", () => {
+    const passes = new Passes();
+    expect(passes.at(0, [launchAt(0)]).oneShot).toEqual(at(20));
+    expect(passes.at(1)).toMatchObject({ isChanged: false });
+    expect(passes.at(2, [launchAt(0)]).oneShot).toBeUndefined();
+  });
+
+  it("stays where the hold was extended, and is set anew when it fires", () => {
+    const passes = new Passes();
+    passes.at(0, [launchAt(0)]);
+    expect(passes.at(10, [launchAt(10)]).oneShot).toBeUndefined();
+    expect(passes.at(20 + 5 * second)).toMatchObject({ until: at(30), oneShot: at(30) });
+  });
+
+  it.each([
+    ["fires a little early by this clock", 20 - second, at(21)],
+    ["would come a moment before the end", 20 - 20 * second, at(21)],
+    ["fired early by more than clocks differ", 19, at(20)],
+  ])("that %s is set again on a whole minute", (_, minute, expected) => {
+    const looks = { oneShot: minute === 19 ? at(19) : at(20) };
+    expect(planAt(minute, { record: aHeldRecord({ looks }) }).oneShot).toEqual(expected);
+  });
+
+  it("that was lost is replaced by the next pass, and the end is not later for it", () => {
+    const record = aHeldRecord({ looks: { oneShot: at(20) }, requests: [aRequest({ until: at(40) })] });
+    expect(planAt(24, { record }).oneShot).toEqual(at(40));
+    expect(planAt(44, { record }).until).toBeUndefined();
+  });
+
+  it("comes sooner where maxHold was lowered or a request was released", () => {
+    const launchHold = { startedAt: at(0), lastLaunchAt: at(90) };
+    const record = aHeldRecord({ launchHold, looks: { oneShot: at(110) } });
+    expect(planAt(91, { record, rules: someRules({ maxHold: minutes(100) }) }).oneShot).toEqual(at(100));
+  });
+
+  it("comes sooner where a drifted node has waited for long enough", () => {
+    const nodes = nodesNamed(["a"], { nextDriftEnd: at(7) });
+    const passes = new Passes({}, aHeldRecord({ looks: { oneShot: at(20) } }));
+    expect(passes.at(1, [], { nodes }).oneShot).toEqual(at(7));
+    expect(passes.at(7).oneShot).toEqual(at(20));
+  });
+
+  it("is not set where nothing is held", () => {
+    const nodes = nodesNamed(["a"], { nextDriftEnd: at(7) });
+    expect(planAt(1, { nodes }).record.looks).toEqual({});
+  });
+});
+
+describe("the message for nodes that boot", () => {
+  const booting = nodesNamed([], { awaitedSince: at(0) });
+  const delayAt = (minute: number, about = {}) =>
+    planAt(minute, { record: aHeldRecord(), nodes: booting, ...about }).message;
+
+  it.each([
+    [0, seconds(10)],
+    [2 - second, seconds(10)],
+    [2, seconds(30)],
+    [4, minutes(1)],
+    [10 - second, minutes(1)],
+    [10, undefined],
+  ])("comes soon at first and seldom later: %d minutes after the launch", (minute, delay) => {
+    expect(delayAt(minute)).toBe(delay);
+  });
+
+  it("is sent for a launch of any kind, also where a person alone asks for the hold", () => {
+    const record = aRecord({ requests: [aRequest()] });
+    expect(delayAt(0, { record })).toBe(seconds(10));
+  });
+
+  it("is one at a time: the passes of a burst send no more, and the one that arrives sends the next", () => {
+    const passes = new Passes();
+    const nodes = booting;
+    expect(passes.at(0, [launchAt(0)], { nodes }).message).toBe(seconds(10));
+    for (const late of [1, 2, 3])
+      expect(passes.at(late * second, [launchAt(late)], { nodes }).message).toBeUndefined();
+    expect(passes.at(10 * second, [], { nodes }).message).toBe(seconds(10));
+  });
+
+  it("that arrives a little early by this clock is followed by the next one", () => {
+    const record = aHeldRecord({ looks: { message: at(1) } });
+    expect(delayAt(1 - 4 * second, { record })).toBe(seconds(10));
+  });
+
+  it("that was lost is replaced by the next pass", () => {
+    expect(delayAt(1.5, { record: aHeldRecord({ looks: { message: at(1) } }) })).toBe(seconds(10));
+  });
+
+  it.each([
+    ["all nodes have joined", { nodes: nodesNamed(["a"]) }],
+    ["nothing is held", { record: aRecord() }],
+    ["the function cannot send one: the next sweep marks the nodes", { canQueue: false }],
+    ["the cluster could not be read", { nodes: undefined }],
+  ])("is not sent where %s", (_, about) => {
+    expect(delayAt(0, about)).toBeUndefined();
+  });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, it } from "vitest";
+import { hours } from "../../lambda/core/duration.ts";
+import { untilResumed } from "../../lambda/core/quiet.ts";
+import type { Request, ScopeRecord } from "../../lambda/core/record.ts";
+import { mostRequests, withoutRequest, withRequest } from "../../lambda/core/requests.ts";
+import { aHeldRecord, aQuiet, aRecord, aRequest, someRules } from "../support/builders.ts";
+import { at, launchAt, Passes, planAt } from "./plans.ts";
+
+const batch = "nodepool/batch" as const;
+const byPool = someRules({ scope: "nodepool" });
+const window = (from: number, to: number) =>
+  aRequest({
+    name: `window-${from}`,
+    cause: "window",
+    reason: `window from ${from}`,
+    at: at(from),
+    until: at(to),
+  });
+
+describe("a request", () => {
+  it("holds to its own end, which neither a launch nor the cap changes", () => {
+    const passes = new Passes({ maxHold: hours(1) }, aRecord({ requests: [aRequest({ until: at(300) })] }));
+    expect(passes.at(0)).toMatchObject({ until: at(300), isRequested: true, because: "load test" });
+    for (const minute of [1, 15, 30, 45, 55]) passes.at(minute, [launchAt(minute)]);
+    expect(passes.at(61)).toMatchObject({ until: at(300), record: { quiet: { kind: "breather" } } });
+    expect(passes.at(299).until).toEqual(at(300));
+    expect(passes.at(300)).toMatchObject({ because: "the hold expired", dueAt: at(300) });
+  });
+
+  it("that is shorter than the launch hold takes nothing from it, and counts no longer once it is over", () => {
+    const passes = new Passes({}, aHeldRecord({ requests: [aRequest({ until: at(1) })] }));
+    expect(passes.at(0)).toMatchObject({ until: at(20), isRequested: true });
+    expect(passes.at(2)).toMatchObject({ until: at(20), isRequested: false, record: { requests: [] } });
+    expect(passes.at(15, [launchAt(15)]).until).toEqual(at(35));
+  });
+
+  it("of several is held to the last end", () => {
+    const requests = [
+      aRequest(),
+      aRequest({ name: "other", until: at(90) }),
+      aRequest({ name: "third", until: at(5) }),
+    ];
+    expect(planAt(0, { record: aRecord({ requests }) }).until).toEqual(at(90));
+  });
+
+  it("begins where another ends: the second of two windows is held whole, though no pass ended the first", () => {
+    const passes = new Passes({}, aRecord({ requests: [window(0, 120)] }));
+    passes.at(0);
+    passes.record = { ...passes.record, requests: [...passes.record.requests, window(120, 240)] };
+    expect(passes.at(120.3)).toMatchObject({ until: at(240), because: "window from 0" });
+    expect(passes.record.figures.requests).toEqual(["window from 0", "window from 120"]);
+    expect(passes.at(240).because).toBe("the hold expired");
+    expect(passes.record).not.toHaveProperty("quiet");
+  });
+
+  it("is held in a breather, which stops launches alone; after it launches hold again", () => {
+    const record = aRecord({ quiet: aQuiet("breather"), requests: [aRequest({ until: at(12) })] });
+    const passes = new Passes({}, record);
+    expect(passes.at(5, [launchAt(4)])).toMatchObject({ until: at(12), counted: [] });
+    expect(passes.record).not.toHaveProperty("launchHold");
+    expect(passes.at(11, [launchAt(11)]).until).toEqual(at(31));
+  });
+
+  it("that is released ends; what else holds, holds on", () => {
+    const requests = [aRequest(), aRequest({ name: "other", until: at(40) })];
+    const passes = new Passes({}, aRecord({ requests }));
+    passes.at(0);
+    const release = (name: string, minute: number) => {
+      passes.record = {
+        ...passes.record,
+        requests: withoutRequest(passes.record.requests, name, at(minute)),
+      };
+      return passes.at(minute);
+    };
+    expect(release("load-test", 5).until).toEqual(at(40));
+    expect(release("other", 6)).toMatchObject({
+      because: "released by hand: load-test, other",
+      dueAt: at(6),
+    });
+  });
+});
+
+describe("the requests of a scope", () => {
+  const ask = (before: readonly Request[], about: Partial<Request>, minute = 10) =>
+    withRequest(before, aRequest(about), at(minute));
+  const event = { cause: "event", name: "deploys" } as const;
+
+  it.each<[string, readonly Request[], Partial<Request>, string, Date | undefined]>([
+    ["starts what is new", [], {}, "start", at(60)],
+    ["makes the one of the same name longer", [aRequest()], { until: at(90) }, "extend", at(90)],
+    ["makes it shorter where a person asks", [aRequest()], { until: at(30) }, "shorten", at(30)],
+    ["never makes it shorter for an event", [aRequest(event)], { ...event, until: at(30) }, "keep", at(60)],
+    ["changes nothing by a duplicate", [aRequest(event)], event, "keep", at(60)],
+    ["starts nothing whose time is over", [], { ...event, until: at(10) }, "leave", undefined],
+    [
+      "starts nothing again that was released since",
+      [aRequest({ ...event, releasedAt: at(5) })],
+      event,
+      "leave",
+      at(60),
+    ],
+    [
+      "starts again what is asked for after the release",
+      [aRequest({ ...event, releasedAt: at(5) })],
+      { ...event, at: at(6) },
+      "start",
+      at(60),
+    ],
+  ])("%s", (_, before, about, action, until) => {
+    const granted = ask(before, about);
+    expect([granted.action, granted.requests[0]?.until]).toEqual([action, until]);
+    expect(granted.requests).toHaveLength(until ? 1 : 0);
+  });
+
+  it("are so few that a record has room for them; the names that are there can still be changed", () => {
+    const many = Array.from({ length: mostRequests }, (_, n) => aRequest({ name: `event-${n}` }));
+    expect(ask(many, { name: "one-more" })).toMatchObject({ action: "refuse", requests: many });
+    expect(ask(many, { name: "event-0", until: at(90) }).action).toBe("extend");
+  });
+});
+
+describe("a pause", () => {
+  const paused = (minute: number, about = {}) => ({
+    quiet: aQuiet("paused", { since: at(minute), ...about }),
+    released: { at: at(minute), because: "paused: upgrade" },
+  });
+
+  it("holds nothing, ends what is on, and says so", () => {
+    const record = aHeldRecord({ ...paused(5), requests: [aRequest()] });
+    const plan = planAt(5, { record });
+    expect(plan).toMatchObject({ because: "paused by hand: upgrade", dueAt: at(5) });
+    expect(plan.until).toBeUndefined();
+  });
+
+  it("is over for good: neither the launches before and in it nor the requests before it hold after it", () => {
+    const passes = new Passes({}, aHeldRecord({ ...paused(5, { until: at(8) }), requests: [aRequest()] }));
+    for (const minute of [5, 7, 8, 9])
+      expect(passes.at(minute, [launchAt(4), launchAt(6)]).until).toBeUndefined();
+    expect(passes.at(9, [launchAt(8)]).until).toEqual(at(28));
+  });
+
+  it("in a breather lasts for as long as it was asked for, and no longer", () => {
+    const passes = new Passes({}, aRecord(paused(2, { until: at(4) })));
+    expect(passes.at(5, [launchAt(5)]).until).toEqual(at(25));
+  });
+
+  it.each([
+    ["the cluster's, where it is the longer one", 30, 5],
+    ["the NodePool's own, which a shorter one of the cluster does not shorten", 5, 30],
+  ])("of a NodePool is %s", (_, whole, own) => {
+    const pausedUntil = (until: number, scope?: ScopeRecord["scope"]) =>
+      aRecord({ ...paused(0, { until: at(until) }), ...(scope && { scope }) });
+    const facts = { record: pausedUntil(own, batch), whole: pausedUntil(whole), rules: byPool };
+    expect(planAt(29, { ...facts, launches: [launchAt(29)] }).because).toMatch(
+      /^paused by hand until .+12:30/,
+    );
+    expect(planAt(31, { ...facts, launches: [launchAt(30)] }).until).toEqual(at(50));
+  });
+
+  it("without an end says that it lasts until it is resumed", () => {
+    const record = aRecord(paused(0, { until: untilResumed }));
+    expect(planAt(9, { record }).because).toBe("paused by hand until it is resumed: upgrade");
+  });
+});
+
+describe("a forced release", () => {
+  const released = { at: at(5), because: "upgrade", by: "request-1" };
+
+  it("ends everything from before, also in every NodePool where it is the cluster's", () => {
+    const held = { launchHold: { startedAt: at(0), lastLaunchAt: at(4) }, requests: [aRequest()] };
+    const own = planAt(6, { record: aHeldRecord({ ...held, released }), launches: [launchAt(4)] });
+    const record = aHeldRecord({ ...held, scope: batch });
+    const pools = planAt(6, { record, whole: aRecord({ released }), rules: byPool, launches: [launchAt(4)] });
+    for (const plan of [own, pools]) {
+      expect([plan.until, plan.because]).toEqual([undefined, "released by hand: upgrade"]);
+      expect(plan.record.requests).toEqual([]);
+    }
+  });
+
+  it("spares what began after it", () => {
+    const launchHold = { startedAt: at(6), lastLaunchAt: at(6) };
+    expect(planAt(7, { record: aHeldRecord({ launchHold, released }) }).until).toEqual(at(26));
+    const requests = [aRequest({ at: at(5), until: at(40) })];
+    expect(planAt(7, { record: aRecord({ requests, released }) }).until).toEqual(at(40));
+  });
+});
+
+it("a hold of the whole cluster is not kept where holds are by NodePool, whatever is asked for", () => {
+  const plan = planAt(0, { record: aRecord({ requests: [aRequest()] }), rules: byPool });
+  expect([plan.until, plan.because]).toEqual([undefined, "the setting scope leaves it out"]);
+});
