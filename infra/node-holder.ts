@@ -126,14 +126,13 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
       cluster,
       metrics: this.metrics,
       alarms: this.alarms,
-      learns: plan.settings.auto,
     });
     this.dashboardName = dashboard.name;
 
     this.triggers = { launches, settings: plan.settings };
     for (const [i, { scope, ...window }] of plan.windows.entries()) {
-      const reason = `${window.schedule} ${window.timeZone}`;
-      this.holdDuring(`HoldDuring${i + 1}`, { ...window, reason, ...(scope && { scope }) });
+      const name = `${window.schedule} ${window.timeZone}`;
+      this.holdDuring(`HoldDuring${i + 1}`, { ...window, name, ...(scope && { scope }) });
     }
   }
 

@@ -12,27 +12,27 @@ export type Access = Values<typeof deploymentSettings>["access"];
 export interface KarpenterNodeHolderProps {
   /** Name of the cluster, as text known at synth. */
   readonly cluster: string;
-  /** Protection after each launch, and after each use as large as a burst, or `auto`: learned (1m to 24h). Default: 20m. */
+  /** `hold`, or `observe`: everything is decided and recorded, and no node is changed. Default: hold. */
+  readonly mode?: Settings["mode"];
+  /** How long each launch protects the nodes of its scope; or `auto`: a node goes when that pays (1m to 24h). Default: 20m. */
   readonly hold?: Duration | "auto";
-  /** With `hold=auto`: what one needless relaunch of a node is worth, in time of that node (1m to 24h). Default: 10m. */
+  /** With `hold=auto`: what the relaunch of a node is worth, in time of that node (1m to 24h). Default: 5m. */
   readonly relaunchCost?: Duration;
-  /** A hold never lasts longer, however many nodes are launched; `0s` for no cap (1m to 168h). Default: 2h. */
+  /** With `hold=auto`: what the eviction of a pod is worth, in time of its node (to 24h). Default: 3m. */
+  readonly evictionCost?: Duration;
+  /** Launches never hold for longer without a break, however many there are; `0s` for no cap (1m to 168h). Default: 2h. */
   readonly maxHold?: Duration;
-  /** After a capped hold, launches start no hold for this long, so that Karpenter can consolidate (to 24h). Default: 10m. */
+  /** After `maxHold`, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h). Default: 10m. */
   readonly breather?: Duration;
+  /** The longest hold that a person or an event may ask for; a longer one is refused (1m to 2160h). Default: 24h. */
+  readonly maxRequest?: Duration;
   /** Wait before acting on a launch (to 15m). Default: 0s. */
   readonly initialDelay?: Duration;
   /** `cluster`: one hold for all; `nodepool`: a launch protects its own NodePool only. Default: cluster. */
   readonly scope?: Settings["scope"];
   /** Names to include, or `!name` to leave out. Default: all. */
   readonly nodePools?: readonly string[];
-  /** Whether launches that only replace other nodes (drift, consolidation) `hold`, too. Default: ignore. */
-  readonly replacements?: Settings["replacements"];
-  /** `use`: use as large as a burst extends a hold, too; or `launches` alone. Default: use. */
-  readonly extendOn?: Settings["extendOn"];
-  /** `empty`: a node that was quiet for `hold` and has no pods but DaemonSets' is let go by itself; or `nothing`. Default: nothing. */
-  readonly letGo?: Settings["letGo"];
-  /** A drifted node is held for at most this long; `0s`: not at all; `maxHold` or more: to the end of the hold (to 168h). Default: 20m. */
+  /** How long after it drifted launches hold a node at most; `0s`: not at all, so that a roll goes on (to 168h). Default: 0s. */
   readonly driftWait?: Duration;
   /** `v1` (v0.32 and later) or `v0.31`, whose annotation delays consolidation only. Default: v1. */
   readonly karpenter?: Settings["karpenter"];

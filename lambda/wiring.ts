@@ -101,6 +101,7 @@ export function wireControl(config: Config): Wired<Ports> & Readonly<{ inspectio
       ...wired.cluster,
       clock: systemClock,
       mode: config.settings.mode,
+      auto: config.settings.auto,
     }),
   };
 }

@@ -26,8 +26,7 @@ export function buildTemplates(folder: string): readonly string[] {
 const holdDuring = settingsTable.holdDuring.value.example;
 
 /** The construct's template for any cluster. */
-export function synthesizeTemplate(kind: TemplateKind) {
-  const [access] = kind.split("-");
+export function synthesizeTemplate(access: TemplateKind) {
   return synthesizeStack({
     cluster: anyCluster,
     holdDuring,

@@ -23,7 +23,7 @@ new Rule(stack, "HoldsToChat", {
         source: "custom",
         content: {
           title: `${EventField.detailType}: ${of("cluster")}, ${of("scope")}`,
-          description: `${of("nodes")} nodes until ${of("expiresAt")}, because ${of("startedBecause")}`,
+          description: `${of("nodes")} nodes until ${of("until")}, because ${of("startedBecause")}`,
         },
         metadata: { threadId: of("holdId") },
       }),

@@ -4,7 +4,7 @@ import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "karpenter-no
 const app = new App();
 const clusters: readonly KarpenterNodeHolderProps[] = [
   { cluster: "services", scope: "nodepool", nodePools: ["!gpu"] },
-  { cluster: "batch", hold: "auto", maxHold: Duration.hours(4) },
+  { cluster: "batch", hold: Duration.minutes(10), maxHold: Duration.hours(4) },
 ];
 
 // A stack of its own for each cluster, so that each can be deployed and removed alone.

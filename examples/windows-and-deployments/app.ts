@@ -17,8 +17,8 @@ holder.holdOn("Deployments", {
 
 // Office hours
 holder.holdDuring("OfficeHours", {
-  schedule: "cron(0 8 ? * MON-FRI *)",
+  schedule: "cron(0 9 ? * MON-FRI *)",
   timeZone: "Europe/Berlin",
-  for: Duration.hours(2),
+  for: Duration.hours(9),
 });
 app.synth();

@@ -16,14 +16,13 @@ type Shown = Readonly<{
   cluster: string;
   metrics: HolderMetrics;
   alarms: readonly IAlarm[];
-  learns: boolean;
 }>;
 
 /** What an operator sees after an alarm, or out of interest. */
 export class HolderDashboard extends Construct {
   readonly name: string;
 
-  constructor(scope: Construct, id: string, { cluster, metrics, alarms, learns }: Shown) {
+  constructor(scope: Construct, id: string, { cluster, metrics, alarms }: Shown) {
     super(scope, id);
     this.name = dashboardName(cluster);
     const count = (name: Parameters<HolderMetrics["metric"]>[0], label: string) =>
@@ -44,20 +43,17 @@ export class HolderDashboard extends Construct {
           graph("Launches", [
             count("LaunchesSeen", "seen"),
             count("LaunchesIgnored", "not of this cluster's Karpenter"),
-            count("ReplacementsIgnored", "only replaced other nodes"),
           ]),
           graph("Holds", [
             count("HoldsStarted", "started"),
-            count("HoldsExtended", "extended by launches"),
-            count("HoldsExtendedByUse", "extended by use"),
+            count("HoldsExtended", "extended"),
             count("HoldsCapped", "capped"),
             metrics.metric("HoldActive", Stats.MAXIMUM, "active"),
           ]),
           graph("Nodes", [
             metrics.metric("NodesHeldNow", Stats.MAXIMUM, "held"),
-            metrics.metric("NodesUserHeld", Stats.MAXIMUM, "held by their users"),
+            count("NodesHeld", "marked"),
             count("NodesReleased", "released"),
-            count("NodesLetGo", "let go during a hold"),
           ]),
         ],
         [
@@ -71,21 +67,10 @@ export class HolderDashboard extends Construct {
             count("ApiThrottled", "throttled calls"),
           ]),
         ],
-        [
-          graph("Estimated idle node-minutes while held", [count("IdleNodeMinutes", "node-minutes")]),
-          graph("Estimated relaunches spared", [count("RelaunchesSpared", "nodes")]),
-          ...(learns ? [learnedLength(metrics)] : []),
-        ],
       ],
     });
   }
 }
-
-/** What `hold=auto` has learned. */
-const learnedLength = (metrics: HolderMetrics): IWidget =>
-  graph("Learned length of holds, ms", [
-    metrics.metric("LearnedHoldMs", Stats.MAXIMUM, "longest of all scopes"),
-  ]);
 
 const graph = (title: string, left: IMetric[]): IWidget =>
   new GraphWidget({ title, left, width: 8, height: 6 });

@@ -18,10 +18,10 @@ import { unusable } from "../settings/plan.ts";
 import type { LaunchQueue } from "./launch-queue.ts";
 
 type TriggerProps = Readonly<{
-  /** How long each event or window holds, counted from its own time: a Duration, or text like "2h"; at most `maxHold`. */
+  /** How long each event or window holds, counted from its own time: a Duration, or text like "2h"; an event at most `maxRequest`. */
   for: Duration | string;
-  /** Shown by `status` and `history`. Default: the id of the construct. */
-  reason?: string;
+  /** The name of the request, which `status` and `history` show and `release --name` takes. Default: the id of the construct. */
+  name?: string;
   /** What to hold, needed with `scope: "nodepool"`: "nodepool/NAME". Default: the whole cluster. */
   scope?: string;
 }>;
@@ -51,8 +51,8 @@ export class HoldOn extends Construct {
     super(scope, id);
     const trigger = triggerOf(props);
     refuse(id, problemsOfTrigger(trigger, settings));
-    const { reason = id } = props;
-    const reported = { cause: "event", reason, id: EventField.eventId, at: EventField.time } as const;
+    const { name = id } = props;
+    const reported = { cause: "event", name, id: EventField.eventId, at: EventField.time } as const;
     new Rule(this, "Rule", {
       description: `Holds Karpenter's nodes for ${trigger.for} after each event`,
       eventPattern: props.eventPattern,
@@ -65,7 +65,7 @@ export class HoldOn extends Construct {
 export class HoldDuring extends Construct {
   constructor(scope: Construct, id: string, { launches, settings }: Way, props: HoldDuringProps) {
     super(scope, id);
-    const { schedule, timeZone = "UTC", reason = id } = props;
+    const { schedule, timeZone = "UTC", name = id } = props;
     const window: Window = { ...triggerOf(props), schedule: String(schedule), timeZone: String(timeZone) };
     refuse(id, problemsOfWindow(window, settings));
     const { account } = Stack.of(this);
@@ -91,7 +91,7 @@ export class HoldDuring extends Construct {
       target: {
         arn: queue.queueArn,
         roleArn: role.roleArn,
-        input: windowMessage(window, reason),
+        input: windowMessage(window, name),
         deadLetterConfig: { arn: undelivered.queueArn },
       },
     });

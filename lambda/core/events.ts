@@ -45,7 +45,7 @@ export function detailOf({ scope, record, past, holdId }: HoldEvent, rules: Rule
   return { version: 1, cluster: rules.cluster, mode: rules.mode, scope, holdId, ...said };
 }
 
-const ofPast = ({ scope: _, id: _id, observed: _o, ...past }: PastHold) => past;
+const ofPast = ({ scope: _, id: _id, observed: _o, ...past }: PastHold) => ({ ...past, until: past.endedAt });
 
 function ofRecord(record: ScopeRecord, rules: Rules) {
   const { hold, figures, requests } = record;
@@ -54,6 +54,8 @@ function ofRecord(record: ScopeRecord, rules: Rules) {
     startedBecause: hold?.because,
     until: untilOf(record, rules),
     ...figures,
-    requests: requests.map(({ name, cause, reason, until }) => ({ name, cause, reason, until })),
+    requests: requests
+      .filter(({ releasedAt }) => !releasedAt)
+      .map(({ name, cause, reason, until }) => ({ name, cause, reason, until })),
   };
 }

@@ -82,12 +82,13 @@ export function lookAtNodes(
     }),
   ];
   const known = new Set(superfluous.map(({ name }) => name));
-  const smallest = Math.min(...nodes.map(({ allocatable }) => allocatable.cpu ?? Number.POSITIVE_INFINITY));
+  const sizes = nodes.map(({ allocatable }) => allocatable.cpu ?? 0);
+  const isOfOneSize = Math.min(...sizes) > 0.9 * Math.max(...sizes);
   const others = nodes.filter(({ name, isOpen }) => isOpen && !known.has(name) && !isAlone(name));
   const step = Math.min(now.getTime() - account.at.getTime(), longestStep);
   const wasted: Record<string, Duration> = {};
   for (const room of others) {
-    const share = shareWasted(room, podsOf.get(room.name) ?? [], smallest);
+    const share = isOfOneSize ? 0 : shareWasted(room, podsOf.get(room.name) ?? []);
     if (share === 0) continue;
     const time = (account.wasted[room.name] ?? 0) + Math.round(share * step);
     wasted[room.name] = time;
@@ -141,10 +142,12 @@ function priceOf(pods: readonly Bound[] = [], { relaunchCost, evictionCost }: Pr
 /** A node's allocatable resources are less than the half of those of a node of twice the size. */
 const overhead = 0.93;
 
+/** There is hardly a smaller node than one of two cores. */
+const smallestCpu = 2_000;
+
 /** The share of a node's time that is wasted because a node of half its size, or a quarter, would do. */
-function shareWasted(room: Room, pods: readonly Bound[], smallest: number): number {
-  // Karpenter has launched no smaller node.
-  if (smallest > 0.6 * (room.allocatable.cpu ?? 0)) return 0;
+function shareWasted(room: Room, pods: readonly Bound[]): number {
+  if ((room.allocatable.cpu ?? 0) <= smallestCpu) return 0;
   const used = Math.max(...sharesUsed(room, pods)) / overhead;
   if (used <= 0 || used > 0.5) return 0;
   return 1 - 2 ** Math.ceil(Math.log2(used));

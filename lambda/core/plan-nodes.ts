@@ -6,7 +6,7 @@ import { longestBoot } from "./plan.ts";
 import type { NodeChange, NodeClaim, SeenNode, Unavailable } from "./ports.ts";
 import type { ScopeRecord } from "./record.ts";
 import type { Bound, Room } from "./room.ts";
-import type { Rules } from "./rules.ts";
+import { isOfRules, type Rules } from "./rules.ts";
 
 /** What the cluster showed of a scope. */
 export type ScopeView = Readonly<{
@@ -18,9 +18,7 @@ export type ScopeView = Readonly<{
 
 /** The nodes with their room for pods, as their NodeClaims report it. */
 export const roomsOf = (view: ScopeView): readonly Room[] =>
-  claimsOf(view).flatMap(({ node, allocatable, labels, taints, isOpen }) =>
-    node === undefined ? [] : [{ name: node, allocatable, labels, taints, isOpen }],
-  );
+  claimsOf(view).flatMap(({ node, room }) => (node && room ? [{ name: node, ...room }] : []));
 
 /** The NodeClaims, or none where they cannot be read. */
 export const claimsOf = ({ claims }: ScopeView): readonly NodeClaim[] =>
@@ -79,8 +77,9 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
       return change ? [{ do: "mark", node, holdId: hold.id, scope }] : [];
     }
     const label = node.labels?.[holdLabel];
-    // A younger hold has marked it, of which this record does not know yet.
+    // A younger hold has marked it, of which this record does not know yet; or that of another scope, as the settings are now.
     if (!isHoldId(label) || label > hold.id) return [];
+    if (label !== hold.id && !isOfRules(rules, scope)) return [];
     return [{ do: "release", node, holdId: label, scope }];
   });
 }

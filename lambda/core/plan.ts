@@ -190,7 +190,8 @@ function whyNothing({ quiet }: Silence, requests: number): string {
   return requests > 0 ? "the setting scope leaves it out" : "no launch and no request counts";
 }
 
-function whyOver({ record, rules, silence, wasCapped }: StartFacts, hold: Hold): string {
+function whyOver(facts: StartFacts, hold: Hold): string {
+  const { record, stored = record, rules, silence, wasCapped } = facts;
   if (!isOfRules(rules, record.scope)) return "the setting scope has changed";
   if (silence.quiet?.kind === "paused") return `paused by hand: ${silence.quiet.because}`;
   const { launchHold, requests } = record;
@@ -198,7 +199,11 @@ function whyOver({ record, rules, silence, wasCapped }: StartFacts, hold: Hold):
   if (silence.released && causes.some((at) => at < silence.requestsCountFrom))
     return `released by hand: ${silence.released}`;
   if (wasCapped) return capped;
-  const released = requests.filter(({ releasedAt }) => releasedAt && releasedAt >= hold.startedAt);
+  // What is released now, or was released during this hold: the clock that started it may have been ahead.
+  const before = new Map(stored.requests.map(({ name, releasedAt }) => [name, releasedAt]));
+  const released = requests.filter(
+    ({ name, releasedAt }) => releasedAt && (releasedAt >= hold.startedAt || !before.get(name)),
+  );
   const names = released.map(({ name }) => name).join(", ");
   return released.length > 0 ? `released by hand: ${names}` : "the hold expired";
 }

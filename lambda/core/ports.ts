@@ -3,7 +3,7 @@ import type { HoldChange } from "./events.ts";
 import type { ManagedNode } from "./marks/plan-marks.ts";
 import type { MetricName } from "./metrics.ts";
 import type { PastHold, ScopeRecord } from "./record.ts";
-import type { Bound, Resources, Taint } from "./room.ts";
+import type { Bound, Room } from "./room.ts";
 import type { Rules } from "./rules.ts";
 import type { Scope } from "./scope.ts";
 
@@ -107,11 +107,8 @@ export type NodeClaim = Readonly<{
   driftedAt?: Date;
   /** Karpenter is removing its node. */
   isDeleted?: true;
-  /** Pods may be placed on its node. */
-  isOpen: boolean;
-  allocatable: Resources;
-  labels: Readonly<Record<string, string>>;
-  taints: readonly Taint[];
+  /** The room that its node has for pods. */
+  room?: Omit<Room, "name">;
 }>;
 
 /** Karpenter's own record of its nodes; only read. */

@@ -63,7 +63,8 @@ export async function reconcileWith(
   const view = "error" in read.view ? undefined : read.view;
   const plan = await settle(context, scope, trigger, { ...read, view });
   report(context, scope, plan, trigger);
-  let changed = nothingChanged;
+  // All nodes are left until a change of them has ended.
+  let changed: Changed = { ...nothingChanged, left: true };
   let isClosed = false;
   await attemptAll(
     [
@@ -74,7 +75,7 @@ export async function reconcileWith(
       },
       () => sendLooks(context, scope, plan),
       async () => {
-        isClosed = await finish(context, plan, { ...changed, left: changed.left || !view });
+        isClosed = await finish(context, plan, changed);
       },
       // The message comes again, or the next sweep reads it again.
       ...("error" in read.view ? [raise(read.view.error)] : []),

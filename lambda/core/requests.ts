@@ -43,5 +43,7 @@ export function withRequest(requests: readonly Request[], asked: Request, now: D
 
 /** Ends the request of this name. */
 export function withoutRequest(requests: readonly Request[], name: string, now: Date): readonly Request[] {
-  return requests.map((one) => (one.name === name && isOn(one, now) ? { ...one, releasedAt: now } : one));
+  // Not before it was made, by whichever clock: else its duplicate would seem to be asked for since.
+  const release = (one: Request): Request => ({ ...one, releasedAt: later(now, one.at) });
+  return requests.map((one) => (one.name === name && isOn(one, now) ? release(one) : one));
 }

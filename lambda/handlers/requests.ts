@@ -43,7 +43,8 @@ const requests = [
   fields({ do: v.literal("history"), limit: v.optional(wholeNumber(1000), 20) }),
   fields({ do: v.literal("probe"), id: text }),
   fields({ do: v.literal("hold"), ...by, name, for: optional(duration(minutes(1), hours(24 * 90))) }),
-  fields({ do: v.literal("release"), ...by, name }),
+  // Windows and events may have names that nobody may give by hand.
+  fields({ do: v.literal("release"), ...by, name: optional(line) }),
   fields({ do: v.literal("pause"), ...by, for: optional(duration(minutes(1), hours(24 * 90))) }),
   fields({ do: v.literal("resume"), scope: optionalScope }),
 ] as const;

@@ -95,11 +95,12 @@ export class KubernetesNodeClaims implements NodeClaims {
         ...(metadata.deletionTimestamp && { isDeleted: true as const }),
         ...(providerID && { instance: instanceIn(providerID) }),
         ...(nodeName && { node: nodeName }),
-        isOpen:
-          !metadata.deletionTimestamp && since("Initialized") !== undefined && !since("DisruptionReason"),
-        allocatable: readResources(allocatable),
-        labels: metadata.labels,
-        taints: spec.taints,
+        room: {
+          isOpen: !metadata.deletionTimestamp && !!since("Initialized") && !since("DisruptionReason"),
+          allocatable: readResources(allocatable),
+          labels: metadata.labels,
+          taints: spec.taints,
+        },
       };
     }
   }

@@ -46,6 +46,7 @@ export class KubernetesNodes implements Nodes {
   }
 
   async change(changes: readonly NodeChange[], context: CallContext): Promise<Changed> {
+    for (const { holdId } of changes) checkId(holdId);
     const counts: Partial<Record<Outcome, number>> = {};
     await forEachConcurrent(changes, inFlight, async (change) => {
       const outcome = await this.#change(change, context);
@@ -83,6 +84,11 @@ export class KubernetesNodes implements Nodes {
     for (const [name, count] of Object.entries(counts))
       if (count) this.#options.metrics.add(name as keyof typeof counts, count);
   }
+}
+
+/** A node with any other value is excluded, so its mark would never come off. */
+function checkId(holdId: string): void {
+  if (!isHoldId(holdId)) throw new Error(`${JSON.stringify(holdId)} is not the id of a hold`);
 }
 
 type Outcome =

@@ -55,7 +55,8 @@ export class Holder {
   #isStopped = false;
 
   constructor(world: HolderWorld) {
-    const { clock, log, settings, journal, nodes, nodeClaims, pods, launches, ids, metrics, timeline } = world;
+    const { clock, log, settings, journal, nodes, nodeClaims, pods, launches, ids, metrics, timeline } =
+      world;
     this.#world = world;
     this.queue = new InProcessQueue({
       ...world.queue,

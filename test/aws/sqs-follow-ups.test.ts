@@ -28,12 +28,7 @@ const launches = (count: number): LaunchEvent[] =>
     instance: `i-${n.toString(16).padStart(17, "0")}`,
     launchedAt: noon,
   }));
-const pendingNodes = (count: number): FollowUp => ({
-  kind: "pendingNodes",
-  scope: poolScope("batch"),
-  awaited: launches(count),
-  attempt: 3,
-});
+const check: FollowUp = { kind: "scope", scope: poolScope("batch") };
 const launchesOf = (count: number): FollowUp => ({
   kind: "launches",
   launches: launches(count),
@@ -44,10 +39,10 @@ const launchesOf = (count: number): FollowUp => ({
 describe("a follow-up", () => {
   it("goes to the launch queue in the format of the hold function", async () => {
     const port = await later();
-    await port.enqueue(pendingNodes(2), seconds(30));
+    await port.enqueue(check, seconds(30));
     await port.enqueue(launchesOf(1), seconds(30));
     expect(bodies().map(parseMessage)).toEqual([
-      { kind: "followUp", followUp: pendingNodes(2) },
+      { kind: "followUp", followUp: check },
       { kind: "followUp", followUp: launchesOf(1) },
     ]);
     expect(aws.requests[0]?.headers["x-amz-target"]).toBe("AmazonSQS.SendMessageBatch");
@@ -66,35 +61,26 @@ describe("a follow-up", () => {
     expect(batches()[0]?.[0]?.DelaySeconds).toBe(expected);
   });
 
-  it.each([pendingNodes, launchesOf])(
-    "is split into several messages when it is long: %o",
-    async (followUp) => {
-      const port = await later();
-      await port.enqueue(followUp(5_001), minutes(1));
-      const pieces = bodies().map((body) => parseMessage(body));
-      const back = pieces.flatMap((piece) => {
-        if (piece.kind !== "followUp") return [];
-        return piece.followUp.kind === "pendingNodes" ? piece.followUp.awaited : piece.followUp.launches;
-      });
-      expect(back).toEqual(launches(5_001));
-    },
-  );
+  it("is split into several messages when it is long", async () => {
+    const port = await later();
+    await port.enqueue(launchesOf(5_001), minutes(1));
+    const back = bodies()
+      .map((body) => parseMessage(body))
+      .flatMap((piece) =>
+        piece.kind === "followUp" && piece.followUp.kind === "launches" ? piece.followUp.launches : [],
+      );
+    expect(back).toEqual(launches(5_001));
+  });
 
   it("keeps every request well below what SQS accepts", async () => {
     const port = await later();
-    await port.enqueue(pendingNodes(5_001), minutes(1));
+    await port.enqueue(launchesOf(5_001), minutes(1));
     for (const entries of batches()) {
       expect(entries.length).toBeLessThanOrEqual(10);
       expect(new Set(entries.map(({ Id }) => Id)).size).toBe(entries.length);
       const bytes = entries.reduce((sum, { MessageBody }) => sum + Buffer.byteLength(MessageBody), 0);
       expect(bytes).toBeLessThan(200 * 1_024);
     }
-  });
-
-  it("without awaited launches is sent too, because it continues marking", async () => {
-    const port = await later();
-    await port.enqueue(pendingNodes(0), seconds(30));
-    expect(bodies().map(parseMessage)).toEqual([{ kind: "followUp", followUp: pendingNodes(0) }]);
   });
 
   it("of no launches is not sent", async () => {
@@ -114,7 +100,7 @@ describe("errors", () => {
         ],
       }),
     );
-    const sending = port.enqueue(pendingNodes(500), seconds(30));
+    const sending = port.enqueue(launchesOf(500), seconds(30));
     await expect(sending).rejects.toThrow(TryAgainError);
     await expect(sending).rejects.toThrow(
       new TryAgainError("2 of 3 messages were not queued: InternalError not today, ServiceUnavailable"),

@@ -65,7 +65,6 @@ export async function clusterNodesWorld(
       karpenter,
       annotation,
       nodePools,
-      clock,
       metrics: noMetrics,
       pageSize,
     }),

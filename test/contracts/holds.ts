@@ -1,12 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import type { Causes, Hold, PastHold, ScopeRecord } from "../../lambda/core/holds/hold.ts";
 import type { Clock, Holds, Journal, ProbeAnswer } from "../../lambda/core/ports.ts";
+import {
+  type Figures,
+  type Hold,
+  noFigures,
+  type PastHold,
+  type Request,
+  type ScopeRecord,
+} from "../../lambda/core/record.ts";
 import { poolScope, type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import { type ItemTable, Kind } from "../../lambda/record/item-table.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
-import { aHold, aPastHold, aRecord } from "../support/builders.ts";
+import { aHold, aPastHold, aRecord, aRequest } from "../support/builders.ts";
 
 /** An empty store of its own for one test. */
 export type OpenHolds = Readonly<{
@@ -16,85 +23,40 @@ export type OpenHolds = Readonly<{
   close: () => Promise<void>;
 }>;
 
+const at = (time: string) => new Date(`2026-11-21T${time}Z`);
 // `Required`: a field that is added to the types must be added here, too.
-const causes: Required<Causes> = {
-  launches: { default: 996, batch: 3 },
-  uses: 999,
-  usedAt: new Date("2026-11-21T12:17:00.123Z"),
-  hand: "a load test",
-  event: "a deployment",
-  window: "every weekday",
-};
 const hold: Required<Hold> = {
   ...aHold(),
-  state: "releasing",
-  endsBecause: "an operator forced it: “maintenance”",
-  burstFrom: new Date("2026-11-21T11:59:58.123Z"),
-  joined: true,
-  burstNodes: 7,
-  kept: 6,
-  keptAt: new Date("2026-11-21T12:19:30.123Z"),
-  idleTime: minutes(90),
-  spared: 4,
-  letGo: 2,
-  narrowsAt: new Date("2026-11-21T12:18:00.123Z"),
-  marksFrom: new Date("2026-11-21T12:19:00.123Z"),
-  askedUntil: new Date("2026-11-21T12:21:00.123Z"),
-  armedFor: new Date("2026-11-21T12:20:00.123Z"),
-  launches: 1_000,
+  ended: { at: at("12:20:00.123"), because: "released by hand: “maintenance”" },
+};
+const request: Required<Request> = { ...aRequest(), releasedAt: at("12:18:00.789") };
+const figures: Required<Figures> = {
+  ...noFigures,
+  launches: { default: 996, batch: 3 },
   extensions: 999,
   nodes: 12,
   capped: true,
-  unprotected: true,
-  causes,
-  length: {
-    length: minutes(3),
-    action: "learned",
-    because: "20 of the last 24 bursts returned within 3m",
-  },
+  requests: ["a load test", "a deployment"],
+  removed: 4,
 };
-const { length, launches, extensions, idleTime, spared, letGo } = hold;
-const fullPast: Required<PastHold> = {
-  ...aPastHold(),
-  launches,
-  extensions,
-  capped: true,
-  causes,
-  length,
-  idleTime,
-  spared,
-  letGo,
-};
+const fullPast: Required<PastHold> = { ...aPastHold(), ...figures, observed: true };
 const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   scope: poolScope("batch"),
   version: 0,
   hold,
-  learned: {
-    largest: 7,
-    buckets: [
-      { gaps: [0, 1, 2.91702], debt: 1.25 },
-      { gaps: [], debt: 0 },
-      { gaps: [0.5], debt: 0 },
-      { gaps: [], debt: 0 },
-    ],
-    idle: [
-      { nodes: 2, since: new Date("2026-11-21T12:00:00.123Z"), busy: true },
-      { nodes: 7, since: new Date("2026-11-21T11:00:00.123Z"), kept: minutes(3) },
-    ],
-  },
-  replacements: [
-    { instance: "i-1", launchedAt: new Date("2026-11-21T12:18:00.123Z"), nodeClaim: "default-x7f2k" },
-    { instance: "i-2", launchedAt: new Date("2026-11-21T12:18:01.456Z") },
-  ],
-  lastLaunchAt: new Date("2026-11-21T12:19:59.999Z"),
-  launchesCountFrom: new Date("9999-12-31T00:00:00.000Z"),
+  launchHold: { startedAt: at("11:59:58.123"), lastLaunchAt: at("12:17:00.000") },
+  requests: [request, aRequest({ name: "every weekday", cause: "window" })],
   quiet: {
     kind: "paused",
-    since: new Date("2026-11-21T12:20:00.456Z"),
+    since: at("12:20:00.456"),
+    until: new Date("9999-12-31T00:00:00.000Z"),
     because: "on call: “every node is replaced”",
   },
-  forced: { id: "7bf73129-1428-4cd3-a780-95db273d1602", at: new Date("2026-11-21T12:19:00.789Z") },
-  heldByHand: { id: "0e8bd5a4-2d0d-4a9c-8f4f-8a2b6a3a1f11", at: new Date("2026-11-21T12:18:00.789Z") },
+  released: { at: at("12:19:00.789"), because: "maintenance", by: "7bf73129-1428-4cd3-a780-95db273d1602" },
+  seen: { "i-1": at("12:18:00.123"), "i-2": at("12:18:01.456") },
+  figures,
+  watched: ["node-1", "node-2"],
+  looks: { oneShot: at("12:20:00.123"), message: at("12:19:30.123") },
 };
 
 /** The promises of Holds and Journal; every implementation is held to the same ones. */
@@ -120,27 +82,26 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
 
     it("keeps a record without a hold", async () => {
       await store.holds.write(aRecord());
-      expect(await store.holds.find(wholeCluster)).toEqual({ scope: wholeCluster, version: 1 });
+      expect(await store.holds.find(wholeCluster)).toEqual(aRecord({ version: 1 }));
     });
 
     it("forgets what the next write leaves out", async () => {
       const { scope } = fullRecord;
       await store.holds.write(fullRecord);
-      await store.holds.write({ scope, version: 1 });
-      expect(await store.holds.find(scope)).toEqual({ scope, version: 2 });
+      await store.holds.write(aRecord({ scope, version: 1 }));
+      expect(await store.holds.find(scope)).toEqual(aRecord({ scope, version: 2 }));
     });
 
-    it("keeps a record without a hold for a week after its last write or its pause, one with a hold always", async () => {
-      const { replacements, learned } = fullRecord;
-      const later = after(noon, hours(1));
+    it("keeps a record without a hold for a week after its last write, its pause or its requests, one with a hold always", async () => {
+      const later = after(noon, hours(2));
       const day = hours(24);
-      const cases = [
+      const quiet = { kind: "paused", since: noon, until: later, because: "on call" } as const;
+      const cases: readonly (readonly [Partial<ScopeRecord>, Date | undefined])[] = [
         [{}, after(noon, 7 * day)],
-        [{ replacements }, after(noon, 7 * day)],
-        [{ launchesCountFrom: later }, after(later, 7 * day)],
-        [{ learned }, after(noon, 90 * day)],
+        [{ quiet }, after(later, 7 * day)],
+        [{ requests: [aRequest({ until: later })] }, after(later, 7 * day)],
         [{ hold: aHold() }, undefined],
-      ] as const;
+      ];
       for (const [version, [about, end]] of cases.entries()) {
         expect(await store.holds.write(aRecord({ version, ...about }))).toBe(true);
         const { item } = (await store.table.find(Kind.record, wholeCluster)) ?? {};
@@ -206,7 +167,7 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
 
     it("keeps one record a scope and reports them all, sorted by scope", async () => {
       const scopes: Scope[] = [wholeCluster, poolScope("batch"), poolScope("web")];
-      const holdOf = (scope: Scope) => aHold({ startedBecause: scope });
+      const holdOf = (scope: Scope) => aHold({ because: scope });
       for (const scope of scopes) await store.holds.write(aRecord({ scope, hold: holdOf(scope) }));
       const { records: all } = await store.holds.all();
       expect(all.map(({ scope, hold }) => [scope, hold])).toEqual(scopes.map((s) => [s, holdOf(s)]));

@@ -135,14 +135,22 @@ test("a node that nobody takes in ten minutes is marked again and left alone for
   expect([minutesLetGo[0], minutesLetGo[9], minutesLetGo[10]]).toEqual([5, 14, 80]);
 });
 
+const small = room("small", { allocatable: { cpu: 3_900, memory: 15e9, pods: 58 } });
+
 test("a node of twice the size that its pods need goes when it has wasted its price", () => {
   // A node of twice the size wastes half of its time: its price of 8 minutes takes 16.
-  expect(letGoAfter([room("a")], [pod("a", 3_000)], hours(1))).toEqual({ a: 16 });
+  const pods = [pod("a", 3_000), pod("small", 3_000, { fixed: "a Job runs on it" })];
+  expect(letGoAfter([room("a"), small], pods, hours(1))).toEqual({ a: 16 });
+});
+
+test("a node is never too large where Karpenter launches one size", () => {
+  const pods = [pod("a", 3_000), pod("b", 7_000)];
+  expect(letGoAfter([room("a"), room("b")], pods, hours(5))).toEqual({});
 });
 
 test("a node of the smallest size is never too large", () => {
-  const small = room("a", { allocatable: { cpu: 1_930, memory: 7e9, pods: 29 } });
-  expect(letGoAfter([small], [pod("a", 100)], hours(5))).toEqual({});
+  const smallest = room("a", { allocatable: { cpu: 1_930, memory: 7e9, pods: 29 } });
+  expect(letGoAfter([smallest, small], [pod("a", 100), pod("small", 3_900)], hours(5))).toEqual({});
 });
 
 test("a pod with a volume moves only within its zone", () => {

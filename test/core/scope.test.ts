@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isKept, scopeOf } from "../../lambda/core/rules.ts";
+import { isOfRules, scopeOf } from "../../lambda/core/rules.ts";
 import {
   admits,
   nodePoolOf,
@@ -43,9 +43,10 @@ describe("a scope", () => {
     expect(scopeOf(someRules({ scope: "nodepool" }), "batch")).toBe("nodepool/batch");
   });
 
-  it("of another setting is no longer kept", () => {
+  it("of another setting is kept no more", () => {
     const scopes: Scope[] = [wholeCluster, poolScope("batch")];
-    const kept = (scope: "cluster" | "nodepool") => scopes.filter((one) => isKept(someRules({ scope }), one));
+    const kept = (scope: "cluster" | "nodepool") =>
+      scopes.filter((one) => isOfRules(someRules({ scope }), one));
 
     expect([kept("cluster"), kept("nodepool")]).toEqual([["cluster"], ["nodepool/batch"]]);
   });

@@ -56,7 +56,12 @@ fuzzed(
       releaseFunctionArn: arn("lambda", "function:release"),
     });
     const later = new SqsFollowUps(new SQSClient(config), "https://sqs/queue");
-    const followUp = { kind: "pendingNodes", scope: "cluster", awaited: [aLaunch()], attempt: 1 } as const;
+    const followUp = {
+      kind: "launches",
+      launches: [aLaunch()],
+      firstSeenAt: noon,
+      attempt: 1,
+    } as const;
     const works: readonly (() => Promise<unknown>)[] = [
       () => holds.find("cluster"),
       () => holds.all(),

@@ -10,6 +10,7 @@ import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
+import { markListed, releaseListed } from "../contracts/nodes.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { type AnswerChange, ChangingProxy, changes } from "./faulty-answers.ts";
@@ -50,9 +51,9 @@ describe("malformed answers of the API server", () => {
   const actions = fc.constantFrom(
     "mark",
     "release",
-    "marks",
-    "joined",
-    "count",
+    "list",
+    "marked",
+    "pools",
     "unmark",
     "annotations",
     "inspect",
@@ -86,19 +87,19 @@ describe("malformed answers of the API server", () => {
     };
     const nodes = new KubernetesNodes({ ...options, pageSize: 2 });
     const rights = new KubernetesAccess({ api, clock, log, pageSize: 2 });
-    const inspection = new KubernetesInspection({ ...options, letGo: "empty", pageSize: 2 });
+    const inspection = new KubernetesInspection({ ...options, mode: "hold", pageSize: 2 });
     const context = until(new Date(Date.now() + 60_000));
     proxy.begin(script);
     const work = {
-      mark: () => nodes.mark({ scope: "cluster", holdId: holdId(2) }, context),
-      release: () => nodes.release(holdId(1), context),
-      marks: () => nodes.marks([], context),
-      joined: () => nodes.joinedSince(new Date(0), "all", context),
-      count: () => nodes.countUserHeld(context),
+      mark: () => markListed(nodes, { holdId: holdId(2), context }),
+      release: () => releaseListed(nodes, { holdId: holdId(1), context }),
+      list: () => nodes.list("cluster", context),
+      marked: () => nodes.listMarked(context),
+      pools: () => nodes.nodePools(context),
       unmark: () => rights.removeMarks(["example.com/other", annotation]),
       annotations: () => rights.annotations(),
       inspect: () => inspection.inspect(context),
-      rights: () => checkRights(api, { ...context, server: "" }),
+      rights: () => checkRights(api, { ...context, server: "", mode: "hold" }),
     }[action];
     let answer: unknown;
     const error = await errorOf(

@@ -6,7 +6,7 @@ import { version } from "../../lambda/version.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
-import { aHold, aRecord } from "../support/builders.ts";
+import { aHeldRecord, aHold, aRecord } from "../support/builders.ts";
 import { until } from "../support/context.ts";
 
 const findings: ClusterFindings = {
@@ -41,7 +41,8 @@ describe("a check from inside", () => {
             scope: "cluster",
             id: holdId(1),
             state: "held",
-            armedFor: new Date(noon.getTime() + minutes(20)),
+            until: new Date(noon.getTime() + minutes(20)),
+            nextLook: new Date(noon.getTime() + minutes(20)),
           },
         ],
       },
@@ -61,11 +62,15 @@ describe("a check from inside", () => {
 
   it("lists only records with a hold, and the one-shot and the last sweep where they are known", async () => {
     const world = new World();
-    await world.holds.put(aRecord({ hold: aHold() }));
+    await world.holds.put(aHeldRecord());
     await world.holds.put(aRecord({ scope: "nodepool/batch" }));
+    const ended = { at: noon, because: "the hold expired" };
+    await world.holds.put(aRecord({ scope: "nodepool/web", hold: aHold({ id: holdId(2), ended }) }));
     const { record } = Object(await check(world, inspecting()));
-    const expiresAt = after(noon, minutes(20));
-    const holds = [{ scope: "cluster", id: holdId(1), state: "held", expiresAt }];
+    const holds = [
+      { scope: "cluster", id: holdId(1), state: "held", until: after(noon, minutes(20)) },
+      { scope: "nodepool/web", id: holdId(2), state: "releasing", until: noon },
+    ];
     expect(record).toEqual({ works: true, holds });
     await world.journal.noteSweep(noon);
     expect(await check(world, inspecting())).toMatchObject({ record: { lastSweep: noon } });

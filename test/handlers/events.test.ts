@@ -25,25 +25,26 @@ describe("a message", () => {
     });
   });
 
-  it("that is a follow-up asks for another check, also of an instance with a long name, as in `run` on Azure", () => {
+  it("that is a follow-up asks for another look, also at an instance with a long name, as in `run` on Azure", () => {
     const launchedAt = noon.toISOString();
     const instance = `azure:///subscriptions/${"a".repeat(300)}`;
-    const awaited = [{ instance, launchedAt }];
-    const pendingNodes = { kind: "pendingNodes", scope: "nodepool/batch", attempt: 3, awaited };
-    const launches = { kind: "launches", attempt: 1, firstSeenAt: launchedAt, launches: awaited };
-
-    const read = [parse({ followUp: pendingNodes }), parse({ followUp: launches })];
-
-    const parsed = [{ instance, launchedAt: noon }];
-    expect(read).toEqual([
-      { kind: "followUp", followUp: { ...pendingNodes, awaited: parsed } },
-      { kind: "followUp", followUp: { kind: "launches", attempt: 1, firstSeenAt: noon, launches: parsed } },
+    const launches = { kind: "launches", attempt: 1, firstSeenAt: launchedAt };
+    expect([
+      parse({ followUp: { kind: "scope", scope: "nodepool/batch" } }),
+      parse({ followUp: { ...launches, launches: [{ instance, launchedAt }] } }),
+    ]).toEqual([
+      { kind: "followUp", followUp: { kind: "scope", scope: "nodepool/batch" } },
+      {
+        kind: "followUp",
+        followUp: { ...launches, firstSeenAt: noon, launches: [{ instance, launchedAt: noon }] },
+      },
     ]);
   });
 
   it("of an event or a window asks for a hold", () => {
     const hold = {
       cause: "event",
+      name: "Deployments",
       for: "30m",
       scope: "cluster",
       reason: "release (1)",
@@ -51,8 +52,9 @@ describe("a message", () => {
     };
 
     expect(parse({ hold })).toEqual({ kind: "hold", ...hold, for: 30 * 60_000, at: noon });
-    expect(problemsOf({ hold: { ...hold, cause: "hand", scope: "all" } })).toEqual([
-      'hold.cause must be event or window, not "hand"',
+    expect(problemsOf({ hold: { ...hold, cause: "person", name: undefined, scope: "all" } })).toEqual([
+      'hold.cause must be event or window, not "person"',
+      "hold.name must be one line of 1 to 1000 characters, but is missing",
       'hold.scope must be "cluster" or "nodepool/NAME", not "all"',
     ]);
   });
@@ -107,21 +109,22 @@ describe("a message", () => {
     [
       "a follow-up of no kind",
       { followUp: { kind: "dance", attempt: 0 } },
-      ['followUp.kind must be "launches" or "pendingNodes", not "dance"'],
+      ['followUp.kind must be "launches" or "scope", not "dance"'],
     ],
     [
       "a follow-up for no scope",
-      { followUp: { kind: "pendingNodes", attempt: -1, scope: "nodepool/A b", awaited: {} } },
-      [
-        "followUp.attempt must be a whole number from 0 to 1000000, not -1",
-        'followUp.scope must be "cluster" or "nodepool/NAME"',
-        "followUp.awaited must be a list, not an object",
-      ],
+      { followUp: { kind: "scope", scope: "nodepool/A b" } },
+      ['followUp.scope must be "cluster" or "nodepool/NAME"'],
     ],
     [
       "a list with a bad item",
-      { followUp: { kind: "pendingNodes", attempt: 1, scope: "cluster", awaited: [{ instance: "" }] } },
-      ["followUp.awaited[0].instance must be text", "followUp.awaited[0].launchedAt must be a time"],
+      { followUp: { kind: "launches", attempt: -1, firstSeenAt: "soon", launches: [{ instance: "" }] } },
+      [
+        "followUp.attempt must be a whole number from 0 to 1000000, not -1",
+        "followUp.launches[0].instance must be text",
+        "followUp.launches[0].launchedAt must be a time",
+        "followUp.firstSeenAt must be a time",
+      ],
     ],
   ])("is refused with each bad field named: %s", (_, message, expected) => {
     const problems = problemsOf(message);

@@ -40,10 +40,8 @@ describe("a batch", () => {
     );
 
     expect(answer).toEqual(failed());
-    expect(callsOf(world, "instances")).toBe(1);
-    // The start; then the one-shot that was set, and how many nodes were marked.
-    expect(callsOf(world, "write")).toBe(2);
-    expect(world.holds.records.get("cluster")?.hold).toMatchObject({ launches: 100 });
+    expect([callsOf(world, "instances"), callsOf(world, "write")]).toEqual([1, 1]);
+    expect(world.holds.records.get("cluster")?.figures.launches).toEqual({ default: 100 });
   });
 
   it.each(["instances", "find", "write", "list", "arm", "enqueue"])(
@@ -62,7 +60,7 @@ describe("a batch", () => {
     const answer = await handle(world, batchOf("{", launchEvent(anInstance, noon), {}));
 
     expect(answer).toEqual(failed(0, 2));
-    expect(world.holds.records.get("cluster")?.hold).toMatchObject({ launches: 1 });
+    expect(world.holds.records.get("cluster")?.figures.launches).toEqual({ default: 1 });
     expect(world.log.reported("malformed probes dropped")).toEqual([]);
   });
 
@@ -70,8 +68,7 @@ describe("a batch", () => {
     const world = aWorld();
     await handle(world, batchOf(launchEvent(anInstance, noon)));
     const before = callsOf(world, "list");
-    const awaited = [{ instance: anInstance, launchedAt: noon.toISOString() }];
-    const followUp = { kind: "pendingNodes", scope: "cluster", attempt: 2, awaited };
+    const followUp = { kind: "scope", scope: "cluster" };
     const probes = Array.from({ length: 10 }, (_, n) => ({
       source: "karpenter-node-holder.probe",
       detail: { id: `probe-${n}`, cluster: "prod", sentAt: noon.toISOString() },
@@ -105,29 +102,61 @@ describe("a batch", () => {
     expect(world.log.reported("malformed probes dropped")).toEqual([{ probes: 1 }]);
   });
 
-  it("of many events starts one hold, by the event that holds longest", async () => {
+  it("of several events holds for each of them to its own end", async () => {
     const world = aWorld();
-    const event = (minutes: number) => ({
+    const event = (minutes: number, name = `rule-${minutes}`) => ({
       hold: {
-        cause: minutes % 2 ? "window" : "event",
+        cause: "event",
+        name,
         for: `${minutes}m`,
         scope: "cluster",
-        reason: `number ${minutes}`,
+        reason: name,
         at: noon.toISOString(),
       },
     });
+    await handle(world, batchOf(event(5), event(10), event(7, "rule-5")));
+    const { requests } = world.holds.records.get("cluster") ?? { requests: [] };
+    expect(requests.map(({ name, until }) => [name, (until.getTime() - noon.getTime()) / 60_000])).toEqual([
+      ["rule-10", 10],
+      ["rule-5", 7],
+    ]);
+  });
 
-    await handle(world, batchOf(...Array.from({ length: 10 }, (_, n) => event(n + 1))));
+  it("with a request that does not fit the settings any more logs it, and does the rest", async () => {
+    const world = aWorld();
+    const hold = { cause: "event", name: "deploys", for: "30m", reason: "deploy 7", at: noon.toISOString() };
+    const answer = await handle(
+      world,
+      batchOf(
+        { hold: { ...hold, scope: "nodepool/batch" } },
+        { hold: { ...hold, scope: "cluster", for: "25h" } },
+        launchEvent(anInstance, noon),
+      ),
+    );
+    expect(answer).toEqual(failed());
+    expect(world.log.reported("a request to hold cannot be done").map(({ scope }) => scope)).toEqual([
+      "nodepool/batch",
+      "cluster",
+    ]);
+    expect(world.nodes.held(holdId(1))).toEqual(["a"]);
+  });
 
-    expect(world.holds.records.get("cluster")?.hold).toMatchObject({
-      expiresAt: new Date(noon.getTime() + 10 * 60_000),
-      startedBecause: "held for an event: number 10",
-      extensions: 0,
-    });
-    await handle(world, batchOf(event(11)));
-    expect(world.holds.records.get("cluster")?.hold).toMatchObject({
-      causes: { event: "held for an event: number 10", window: "held in a window: number 11" },
-    });
+  it("protects after launches before it holds for events, also where one of those fails", async () => {
+    const world = aWorld();
+    const hold = {
+      cause: "event",
+      name: "deploys",
+      for: "30m",
+      scope: "cluster",
+      reason: "x",
+      at: noon.toISOString(),
+    };
+    let finds = 0;
+    world.refuses = (call) => call === "find" && ++finds > 1;
+    await expect(handle(world, batchOf({ hold }, launchEvent(anInstance, noon)))).rejects.toThrow(
+      TryAgainError,
+    );
+    expect(world.nodes.held(holdId(1))).toEqual(["a"]);
   });
 
   it("with a probe answers it in the record, where it is asked for, and marks nothing", async () => {

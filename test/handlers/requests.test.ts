@@ -49,8 +49,10 @@ describe("a request to release", () => {
 
 describe("a request of an operator", () => {
   it("is read with its duration, scope and reason", () => {
-    expect(parseControlRequest({ do: "hold", for: "45m", scope: "cluster", reason: "load test" })).toEqual({
+    const asked = { do: "hold", name: "load-test", for: "45m", scope: "cluster", reason: "load test" };
+    expect(parseControlRequest(asked)).toEqual({
       do: "hold",
+      name: "load-test",
       for: minutes(45),
       scope: "cluster",
       reason: "load test",
@@ -58,10 +60,18 @@ describe("a request of an operator", () => {
     expect(parseControlRequest({ do: "history" })).toEqual({ do: "history", limit: 20 });
   });
 
+  it("to release names any request, also a window by its schedule; a person names one in plain letters", () => {
+    const name = "cron(0 8 ? * MON-FRI *) Europe/Berlin";
+    expect(parseControlRequest({ do: "release", name })).toMatchObject({ do: "release", name });
+    expect(() => parseControlRequest({ do: "hold", name })).toThrow(
+      /^This request .+: name must be a name of 1 to 63/,
+    );
+  });
+
   it.each<[unknown, RegExp]>([
     [null, /the payload must be an object, not null$/],
     [{ do: "dance" }, /do must be status, check, history, probe, hold.*, not "dance"/],
-    [{ do: "hold", for: "0s" }, /for must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "0s"/],
+    [{ do: "hold", for: "0s" }, /for must be a duration from 1m to 2160h, like 90s, 20m, 2h or 1d, not "0s"/],
     [{ do: "hold", for: 45, scope: "all" }, /scope must be .*not "all"; for must be a duration .*not 45/],
     [{ do: "pause", for: "91d" }, /for must be a duration from 1m to 2160h/],
     [{ do: "history", limit: 1.5 }, /limit must be a whole number from 0 to 1000, not 1.5/],
@@ -73,10 +83,25 @@ describe("a request of an operator", () => {
   });
 });
 
-it("a hold by hand needs the name of a NodePool with scope=nodepool only", async () => {
+it("a hold and the release of one request need the name of a NodePool with scope=nodepool only", async () => {
   const hold = (scope: "cluster" | "nodepool") => new Scenario({ scope }).control({ do: "hold", for: "10m" });
-  await expect(hold("nodepool")).rejects.toThrow("scope is missing");
-  expect(await hold("cluster")).toMatchObject({ until: after(noon, minutes(10)) });
+  await expect(hold("nodepool")).rejects.toThrow("Cannot hold: scope is missing");
+  expect(await hold("cluster")).toMatchObject({ name: "by-hand", until: after(noon, minutes(10)) });
+  const release = new Scenario({ scope: "nodepool" }).control({ do: "release", name: "load-test" });
+  await expect(release).rejects.toThrow("Cannot release: scope is missing");
+});
+
+it("a hold without a length lasts as long as one after a launch; a release without a name ends everything", async () => {
+  const world = new Scenario();
+  world.addNode("a");
+  expect(await world.control({ do: "hold" })).toMatchObject({ until: after(noon, minutes(20)), marked: 1 });
+  await world.control({ do: "hold", name: "other", for: "1h" });
+  expect(await world.control({ do: "release", name: "by-hand" })).toMatchObject({ released: 0 });
+  await world.pass(minutes(1));
+  expect(await world.control({ do: "release", reason: "done" })).toMatchObject({
+    released: 1,
+    because: "released by hand: done",
+  });
 });
 
 describe("any request", () => {

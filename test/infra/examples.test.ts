@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Template } from "aws-cdk-lib/assertions";
 import { afterEach, expect, it, vi } from "vitest";
-import { detailOf } from "../../lambda/core/holds/events.ts";
+import { detailOf } from "../../lambda/core/events.ts";
 import { blocksIn, documents } from "../repository/documents.ts";
 import { aPastHold, someRules } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
@@ -61,7 +61,7 @@ const examples: Readonly<Record<string, (stacks: Readonly<Record<string, Templat
   },
   "windows-and-deployments": ({ Platform }) => {
     expect(propertiesOf(Platform, "AWS::Scheduler::Schedule")).toMatchObject([
-      { ScheduleExpression: "cron(0 8 ? * MON-FRI *)", ScheduleExpressionTimezone: "Europe/Berlin" },
+      { ScheduleExpression: "cron(0 9 ? * MON-FRI *)", ScheduleExpressionTimezone: "Europe/Berlin" },
     ]);
     expect(propertiesOf(Platform, "AWS::Events::Rule")).toContainEqual(
       expect.objectContaining({ EventPattern: expect.objectContaining({ source: ["aws.codedeploy"] }) }),
@@ -84,7 +84,8 @@ const examples: Readonly<Record<string, (stacks: Readonly<Record<string, Templat
     );
     expect(rule?.EventPattern).toMatchObject({ detail: { cluster: ["prod"] } });
     const { InputPathsMap, InputTemplate } = Object(rule?.Targets)[0].InputTransformer;
-    const hold = { type: "Hold Ended", scope: "cluster", hold: aPastHold() } as const;
+    const past = aPastHold();
+    const hold = { type: "Hold Ended", scope: "cluster", holdId: past.id, past } as const;
     const event = { "detail-type": hold.type, detail: detailOf(hold, someRules()) };
     for (const path of Object.values<string>(InputPathsMap))
       expect(event).toHaveProperty(path.replace("$.", ""));

@@ -23,7 +23,7 @@ const targetOf = (type: string, text: string) => {
 };
 const launchTarget = targetOf("AWS::Events::Rule", "aws.ec2");
 
-it("an event takes the way of launches, with its own time and its id as the reason", () => {
+it("an event takes the way of launches, with its own time and a name", () => {
   const { Arn, DeadLetterConfig, InputTransformer } = targetOf("AWS::Events::Rule", "codedeploy");
   expect({ Arn, DeadLetterConfig }).toEqual({
     Arn: launchTarget.Arn,
@@ -37,8 +37,9 @@ it("an event takes the way of launches, with its own time and its id as the reas
   expect(parseMessage(sent)).toEqual({
     kind: "hold",
     cause: "event",
+    name: "Deployments",
     for: 30 * 60_000,
-    reason: "Deployments (event-1)",
+    reason: "event Deployments (event-1)",
     at: new Date("2026-01-31T09:30:00Z"),
     scope: "cluster",
   });
@@ -65,13 +66,13 @@ it("so does a window, in its time zone, by a role that may do no more than that"
   expect(actions(allowed(template, "OfficeHoursRole"))).toEqual(["sqs:SendMessage"]);
 });
 
-it("windows of the setting are those of the construct, with the schedule as their reason", () => {
+it("windows of the setting are those of the construct, with the schedule as their name", () => {
   const [schedule] = resourcesOf(
     synthesize({ holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 90m" }),
     "AWS::Scheduler::Schedule",
   ).values();
   const { Input, ...target } = Object(schedule?.Properties.Target);
-  expect(Input).toContain('"reason":"cron(0 8 ? * MON-FRI *) Europe/Berlin (<aws.scheduler.execution-id>)"');
+  expect(Input).toContain('"name":"cron(0 8 ? * MON-FRI *) Europe/Berlin"');
   expect(target.Arn).toEqual(launchTarget.Arn);
 });
 
@@ -86,9 +87,13 @@ it.each<
   [
     (holder) => onDeployments(holder, { for: 30 }),
     {},
-    'Deployments: for must be a duration from 1m to 24h, like 30m, not "30"',
+    'Deployments: for must be a duration from 1m to 24h (maxRequest), like 30m, not "30"',
   ],
-  [(holder) => onDeployments(holder, { for: "9h" }), {}, "Deployments: for must be at most maxHold (2h)"],
+  [
+    (holder) => onDeployments(holder, { for: "9h" }),
+    { maxRequest: Duration.hours(8) },
+    "Deployments: for must be a duration from 1m to 8h (maxRequest)",
+  ],
   [(holder) => onDeployments(holder), { scope: "nodepool" }, 'Deployments: scope must be "nodepool/NAME"'],
   [(holder) => inOfficeHours(holder, { scope: "nodepool/a" }), {}, 'OfficeHours: scope must be "cluster"'],
   [(holder) => inOfficeHours(holder, { timeZone: "Berlin" }), {}, "did you mean Europe/Berlin?"],

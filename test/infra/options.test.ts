@@ -38,7 +38,7 @@ const templateOf = (context: Readonly<Record<string, string>>): Template =>
 const usual = templateOf({}).toJSON();
 
 it("passes every setting of the holder on to the functions", () => {
-  const texts: Readonly<Record<string, string>> = { ...otherValues(holderSettings), hold: "auto" };
+  const texts: Readonly<Record<string, string>> = otherValues(holderSettings);
   const functions = resourcesOf(templateOf(texts), "AWS::Lambda::Function").values();
   const environments = [...functions].map(({ Properties }) => Object(Properties.Environment).Variables);
   const expected = settingNames.map((name) => [SettingEnvironment[name], texts[name]]);

@@ -15,8 +15,8 @@ new KarpenterNodeHolder(stack, "Holder", {});
 // @ts-expect-error
 new KarpenterNodeHolder(stack, "Holder");
 
-holder({ hold: Duration.minutes(30), maxHold: Duration.hours(4), breather: Duration.seconds(0) });
-holder({ hold: "auto", relaunchCost: Duration.hours(1) });
+holder({ hold: Duration.minutes(30), maxHold: Duration.hours(4), breather: Duration.minutes(1) });
+holder({ mode: "observe", maxRequest: Duration.hours(48) });
 // @ts-expect-error
 holder({ hold: "30m" });
 // @ts-expect-error
@@ -26,18 +26,14 @@ holder({ driftWait: 20 });
 // @ts-expect-error
 holder({ maxhold: Duration.hours(4) });
 
-holder({ scope: "nodepool", nodePools: ["batch", "!gpu"], replacements: "hold", extendOn: "launches" });
-holder({ letGo: "empty", karpenter: "v0.31", access: "manual", holdAnnotation: "example.com/keep" });
+holder({ scope: "nodepool", nodePools: ["batch", "!gpu"], driftWait: Duration.minutes(5) });
+holder({ karpenter: "v0.31", access: "manual", holdAnnotation: "example.com/keep" });
 // @ts-expect-error
 holder({ scope: "pool" });
 // @ts-expect-error
 holder({ nodePools: "batch" });
 // @ts-expect-error
-holder({ replacements: "count" });
-// @ts-expect-error
-holder({ extendOn: "jobs" });
-// @ts-expect-error
-holder({ letGo: "drifted" });
+holder({ mode: "dry-run" });
 // @ts-expect-error
 holder({ karpenter: "v2" });
 // @ts-expect-error
@@ -61,7 +57,7 @@ holder({ logRetentionDays: 31 });
 holder({ reserveConcurrency: "true" });
 
 const eventPattern = { source: ["aws.codedeploy"] };
-holder({}).holdOn("Deployments", { eventPattern, for: "30m", reason: "a deployment" });
+holder({}).holdOn("Deployments", { eventPattern, for: "30m", name: "a deployment" });
 holder({}).holdDuring("Nights", { schedule: "rate(1 day)", for: Duration.hours(1), scope: "nodepool/batch" });
 // @ts-expect-error
 holder({}).holdOn("Deployments", { for: "30m" });

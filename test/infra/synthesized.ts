@@ -44,15 +44,14 @@ export const synthesizeEverything = (): Template =>
     (stack) =>
       new KarpenterNodeHolder(stack, "Holder", {
         cluster: "prod",
-        hold: "auto",
+        mode: "observe",
+        hold: Duration.minutes(40),
         maxHold: Duration.hours(3),
         breather: Duration.minutes(5),
+        maxRequest: Duration.hours(48),
         initialDelay: Duration.seconds(30),
         scope: "nodepool",
         nodePools: ["batch", "!system"],
-        replacements: "hold",
-        extendOn: "launches",
-        letGo: "empty",
         driftWait: Duration.hours(1),
         karpenter: "v0.31",
         holdAnnotation: "example.com/keep",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fillIn, kindOf, type Template, type TemplateKind } from "../../cli/template/fill-in.ts";
+import { fillIn, type Template, type TemplateKind } from "../../cli/template/fill-in.ts";
 import { checkDeployment } from "../../lambda/settings.ts";
 import { type Setting, settingsTable } from "../../lambda/settings-table.ts";
 import { synthesizeStack, synthesizeTemplate } from "../../scripts/templates.ts";
@@ -18,7 +18,7 @@ function filledIn(context: Context): Template {
   const { settings, deployment, windows } = checkDeployment(context);
   const codeOf = (asset: string) => ({ S3Bucket: "bucket", S3Key: asset });
   const choice = { settings, windows, ...deployment, codeOf };
-  return fillIn(builtFor(kindOf(choice)), choice);
+  return fillIn(builtFor(choice.access), choice);
 }
 
 /** Resources by type and order instead of id; without the code's place, and names made of ids. */
@@ -34,11 +34,11 @@ function comparable(template: Template): unknown {
 
 const fillable = Object.entries<Setting>(settingsTable).filter(([, { constructOnly }]) => !constructOnly);
 const others = otherValues(Object.fromEntries(fillable));
-const { relaunchCost: _, access: __, ...ofFixedHold } = others;
+const { access: _, ...installed } = others;
 const contexts: readonly Context[] = [
   { cluster: "prod" },
-  { ...others, cluster: "an-other", hold: "auto" },
-  { ...ofFixedHold, cluster: "long_Name-".repeat(10) },
+  { ...others, cluster: "an-other" },
+  { ...installed, cluster: "long_Name-".repeat(10) },
   { cluster: "prod", holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h; rate(1 day) 30m" },
 ];
 

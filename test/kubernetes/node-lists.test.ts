@@ -12,7 +12,6 @@ import {
   selectorText,
 } from "../../lambda/kubernetes/node-lists.ts";
 import { TooLongError } from "../../lambda/kubernetes/transport.ts";
-import { holdId } from "../../simulator/hold-ids.ts";
 import { within } from "../support/context.ts";
 import { answersInTurn } from "./answers-in-turn.ts";
 
@@ -58,28 +57,10 @@ describe("the selector of a list", () => {
       () => selectors("v0.31", every).registered(wholeCluster),
       "karpenter.sh/provisioner-name,karpenter.sh/initialized",
     ],
-    ["nodes without our label", () => v1.withoutMark(wholeCluster), `${registered},!${label}`],
-    [
-      "nodes without this hold's mark",
-      () => v1.withoutMarkOf(wholeCluster, holdId(1)),
-      `${registered},${label} notin (${holdId(1)},never)`,
-    ],
-    ["nodes with this hold's mark", () => v1.markedBy(holdId(1)), `${label} in (${holdId(1)})`],
-    [
-      "nodes with the mark of other holds",
-      () => v1.markedByOthers([holdId(1), holdId(2)]),
-      `${label},${label} notin (${holdId(1)},${holdId(2)},never)`,
-    ],
     ["nodes with any mark", () => markedByAnyone, `${label},${label} notin (never)`],
   ])("is, for %s, as the API server reads it", (_, select, text) => {
     const selector = select();
     expect(selector && selectorText(selector)).toBe(text);
-  });
-
-  it("is refused for what is no hold's id", () => {
-    const refused = '"never" is not the id of a hold';
-    expect(() => v1.withoutMarkOf(wholeCluster, "never")).toThrow(refused);
-    expect(() => v1.markedBy("never")).toThrow(refused);
   });
 
   const key = "x";

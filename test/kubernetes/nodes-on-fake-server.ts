@@ -47,7 +47,7 @@ export class NodesOnFakeServer {
     this.client = new KubernetesClient({ login, clock, metrics, sleep, timer });
     const { annotation } = Karpenter[karpenter];
     const nodePools = { only: [], except: [] };
-    const about = { karpenter, annotation, nodePools, clock, metrics, pageSize };
+    const about = { karpenter, annotation, nodePools, metrics, pageSize };
     this.nodes = new KubernetesNodes({ api: this.client, ...about });
   }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import type { NodeChange, SeenNode } from "../../lambda/core/ports.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { Fault } from "../../simulator/fake-kubernetes/faults.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
@@ -18,8 +19,24 @@ describe("nodes behind an API server", () => {
   });
   afterEach(() => world.close());
 
-  const mark = (id = holdId(1)) => world.nodes.mark({ scope: wholeCluster, holdId: id }, world.soon());
-  const release = (id = holdId(1)) => world.nodes.release(id, world.soon());
+  const soon = () => world.soon();
+  const list = () => world.nodes.list(wholeCluster, soon());
+  const changes = (nodes: readonly SeenNode[], what: NodeChange["do"], id: string): NodeChange[] =>
+    nodes.map((node) => ({ do: what, node, holdId: id, scope: wholeCluster }));
+  const isFree = (id: string) => (node: SeenNode) => node.labels?.[holdLabel] !== id;
+  const mark = async (id = holdId(1)) =>
+    world.nodes.change(changes((await list()).filter(isFree(id)), "mark", id), soon());
+  const release = async (id = holdId(1)) => {
+    const marked = await world.nodes.listMarked(soon());
+    return world.nodes.change(
+      changes(
+        marked.filter(({ labels }) => labels?.[holdLabel] === id),
+        "release",
+        id,
+      ),
+      soon(),
+    );
+  };
   const heldBy = (id: string) =>
     world.standIn
       .nodes()
@@ -35,17 +52,15 @@ describe("nodes behind an API server", () => {
   };
   const callsOf = (method: string) => world.asked.filter((asked) => asked.method === method);
 
-  it("costs one list and one patch to mark a new node inside a hold", async () => {
+  it("costs one list, by pages, and one patch to mark a new node inside a hold", async () => {
     world.add(...names);
     await mark();
     world.add("new-node");
     world.asked.length = 0;
 
-    const result = await mark();
-
-    expect(result.seen).toMatchObject([{ name: "new-node", instance: "i-new-node" }]);
+    expect(await mark()).toMatchObject({ marked: 1 });
     expect(world.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      "GET /api/v1/nodes",
+      ...Array(3).fill("GET /api/v1/nodes"),
       "PATCH /api/v1/nodes/new-node",
     ]);
   });
@@ -65,8 +80,8 @@ describe("nodes behind an API server", () => {
       const after = await mark();
       await release();
 
-      expect(before).toMatchObject({ marked: 0, userHeld: 0, seen: [] });
-      expect(after).toMatchObject({ marked: 0, userHeld: 1, seen: [{ name: "young" }] });
+      expect(before).toMatchObject({ marked: 0, userHeld: 0 });
+      expect(after).toMatchObject({ marked: 0, userHeld: 1 });
       const [young] = world.standIn.nodes();
       expect(textsOf(young?.metadata.annotations)).toEqual({ [own]: "true" });
     },
@@ -84,17 +99,12 @@ describe("nodes behind an API server", () => {
     },
   );
 
-  it("neither reads nor returns nodes that joined long ago", async () => {
-    const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
-    const joinedAt = new Date(Date.now() - 2 * 3_600_000);
-    world.standIn.addNode({ name: "old", labels, providerId: "aws:///z/i-old", joinedAt });
-    world.standIn.addNode({ name: "users", labels, annotations: { [annotation]: "true" }, joinedAt });
-    const { seen } = await mark();
-    expect(seen).toEqual([]);
-    expect(callsOf("GET")).toHaveLength(1);
-    expect(callsOf("PATCH").map(({ accept }) => accept)).toEqual([
-      expect.stringContaining("as=PartialObjectMetadata"),
-    ]);
+  it("asks for metadata alone", async () => {
+    world.add("a");
+    await mark();
+    await release();
+    expect(world.asked.length).toBeGreaterThan(3);
+    for (const { accept } of world.asked) expect(accept).toContain("as=PartialObjectMetadata");
   });
 
   describe.each<[string, Fault]>([
@@ -120,7 +130,6 @@ describe("nodes behind an API server", () => {
 
       expect(result).toMatchObject({ failed: 0, left: false, userHeld: 0 });
       expect(result.marked + result.adopted).toBe(5);
-      expect(result.seen).toHaveLength(5);
       expect(heldBy(holdId(1))).toEqual(names);
       expect(world.standIn.annotationHistory("b", annotation)).toEqual([undefined, "true"]);
     });
@@ -130,7 +139,7 @@ describe("nodes behind an API server", () => {
       await mark();
       world.asked.length = 0;
       strike(nth);
-      expect(await release()).toEqual({ released: 5, kept: 0, failed: 0, left: false });
+      expect(await release()).toMatchObject({ released: 5, kept: 0, failed: 0, left: false });
       for (const { metadata } of world.standIn.nodes()) {
         expect(textsOf(metadata.annotations)).toEqual({});
         expect(textsOf(metadata.labels)).not.toHaveProperty(holdLabel);
@@ -156,7 +165,6 @@ describe("nodes behind an API server", () => {
     const result = await mark();
 
     expect(result).toMatchObject({ marked: 4, failed: 1, left: false });
-    expect(result.seen.map(({ name }) => name).toSorted()).toEqual(["a", "c", "d", "e"]);
     expect(heldBy(holdId(1))).toEqual(["a", "c", "d", "e"]);
     expect(world.metrics.total("NodePatchFailures")).toBe(1);
     expect(world.metrics.total("NodesHeld")).toBe(4);
@@ -196,23 +204,26 @@ describe("nodes behind an API server", () => {
   });
 
   it("stops in the middle when the time is over, and the next call does the rest", async () => {
-    world.add(...names);
+    // More than are changed at the same time.
+    const many = Array.from({ length: 40 }, (_, i) => `node-${10 + i}`);
+    world.add(...many);
     const context = world.soon();
+    const listed = await list();
     world.onRequest = ({ method }) => {
       if (method === "PATCH") world.ahead += 61_000;
     };
 
-    const first = await world.nodes.mark({ scope: wholeCluster, holdId: holdId(1) }, context);
+    const first = await world.nodes.change(changes(listed, "mark", holdId(1)), context);
     world.onRequest = () => {};
     const second = await mark();
 
     expect(first).toMatchObject({ failed: 0, left: true });
-    expect(first.marked).toBeLessThan(5);
-    expect(second).toMatchObject({ marked: 5 - first.marked, left: false });
-    expect(heldBy(holdId(1))).toEqual(names);
+    expect(first.marked).toBeLessThan(40);
+    expect(second).toMatchObject({ marked: 40 - first.marked, left: false });
+    expect(heldBy(holdId(1))).toEqual(many);
   });
 
-  it("counts what it holds, releases and leaves to its users", async () => {
+  it("counts what it holds and releases", async () => {
     world.add("free", "older", "users");
     world.standIn.editNode("users", { annotations: { [annotation]: "true" } });
     const marked = { labels: { [holdLabel]: holdId(0) }, annotations: { [annotation]: "true" } };
@@ -222,66 +233,13 @@ describe("nodes behind an API server", () => {
     await release();
 
     expect(world.metrics.total("NodesHeld")).toBe(2);
-    expect(world.metrics.total("NodesUserHeld")).toBe(1);
     expect(world.metrics.total("NodesReleased")).toBe(2);
   });
 
-  it("releases all marks of some holds in one pass, and counts them", async () => {
-    world.add(...names);
-    await mark();
-    world.standIn.editNode("c", { labels: { [holdLabel]: holdId(2) } });
-    world.standIn.fail({ kind: "status", status: 400 }, { method: "PATCH", path: "/api/v1/nodes/b" }, 99);
-    world.asked.length = 0;
-
-    const result = await world.nodes.releaseAll(new Set([holdId(1)]), world.soon());
-
-    expect(result).toEqual({
-      released: new Map([[holdId(1), { released: 3, kept: 0, failed: 1, left: false }]]),
-      others: new Map([[holdId(2), 1]]),
-      left: false,
-    });
-    expect(world.metrics.total("NodesReleased")).toBe(3);
-    expect(world.metrics.total("NodePatchFailures")).toBe(1);
-    for (const { accept } of world.asked) expect(accept).toContain("as=PartialObjectMetadata");
-  });
-
-  it("does not return a node that is removed before it is read", async () => {
-    const beforeRead = () => {
-      world.onRequest = ({ path }) => {
-        if (path === "/api/v1/nodes/a") world.standIn.removeNode("a");
-      };
-    };
-    world.add("a");
-    beforeRead();
-    expect(await world.nodes.joinedSince(new Date(0), "all", world.soon())).toEqual([]);
-
-    world.onRequest = () => {};
-    world.add("a");
-    world.standIn.editNode("a", { annotations: { [annotation]: "true" } });
-    beforeRead();
-    expect(await mark()).toMatchObject({ userHeld: 1, seen: [] });
-    expect(world.log.lines).toEqual([]);
-  });
-
-  it("counts a node as joined after a moment, and not in it", async () => {
-    const joinedAt = new Date(Math.floor(Date.now() / 1_000) * 1_000);
-    const labels = { [poolLabel]: "default", [registeredLabel]: "true" };
-    world.standIn.addNode({ name: "a", labels, joinedAt });
-    for (const [since, expected] of [
-      [joinedAt, 0],
-      [new Date(joinedAt.getTime() - 1), 1],
-    ] as const) {
-      expect(await world.nodes.joinedSince(since, "all", world.soon())).toHaveLength(expected);
-      expect(await world.nodes.hasJoined(wholeCluster, since, world.soon())).toBe(expected === 1);
-    }
-  });
-
-  it("does not return a partial count when the time is over", async () => {
+  it("returns no partial list when the time is over", async () => {
     const past = within(-1);
-    await expect(world.nodes.marks([], past)).rejects.toBeInstanceOf(TryAgainError);
-    await expect(world.nodes.countUserHeld(past)).rejects.toBeInstanceOf(TryAgainError);
-    await expect(world.nodes.joinedSince(new Date(0), "all", past)).rejects.toBeInstanceOf(TryAgainError);
-    const joined = world.nodes.hasJoined(wholeCluster, new Date(0), past);
-    await expect(joined).rejects.toBeInstanceOf(TryAgainError);
+    await expect(world.nodes.list(wholeCluster, past)).rejects.toBeInstanceOf(TryAgainError);
+    await expect(world.nodes.listMarked(past)).rejects.toBeInstanceOf(TryAgainError);
+    await expect(world.nodes.nodePools(past)).rejects.toBeInstanceOf(TryAgainError);
   });
 });

@@ -20,11 +20,18 @@ describe("marks from before", () => {
   });
 
   it.each([
-    ["the user set it", { writers: [{ manager: "kubectl-annotate", annotations: [other] }] }],
-    ["it is gone", { annotations: {} }],
-    ["the user has set another value since", { annotations: { [annotation]: "false" } }],
-  ])("do not stop it where %s", (_, about) => {
-    expect(() => refuse(other, aNode("a", { ...markOf(), ...about }))).not.toThrow();
+    [
+      "the user set the other one beside ours",
+      annotation,
+      {
+        annotations: { [annotation]: "true", [other]: "true" },
+        writers: [...markOf().writers, { manager: "kubectl-annotate", annotations: [other] }],
+      },
+    ],
+    ["ours is gone", other, { annotations: {} }],
+    ["the user has set another value since", other, { annotations: { [annotation]: "false" } }],
+  ])("do not stop it where %s", (_, now, about) => {
+    expect(() => refuse(now, aNode("a", { ...markOf(), ...about }))).not.toThrow();
   });
 
   it("stop a run that observes only where it has no right to remove them", async () => {

@@ -38,7 +38,7 @@ export async function forceRelease(context: PassContext, request: ForceRequest):
     if (released && released.at >= at) return record;
     return { ...record, released: { at, because: reason, ...(id !== undefined && { by: id }) } };
   };
-  return everywhere(context, scope, { change });
+  return everywhere(context, { scope, change, because: `released by hand: ${reason}` });
 }
 
 /** Ends one request; the scope stays held as long as anything else holds it. */
@@ -77,18 +77,15 @@ export async function pause(
     const released = last && last.at > now ? last : { at: now, because: `paused: ${reason}` };
     return { ...record, quiet, released };
   };
-  const answer = await everywhere(context, scope, { change }).catch((error: unknown) => {
+  const because = `paused by hand: ${reason}`;
+  const answer = await everywhere(context, { scope, change, because }).catch((error: unknown) => {
     const lasts = request.for === undefined ? "until resumed" : `until ${until.toISOString()}`;
     throw withMore(
       error,
       `if the pause was recorded, it lasts ${lasts}: \`status\` shows it, and \`resume\` ends it`,
     );
   });
-  return {
-    ...answer,
-    because: `paused by hand: ${reason}`,
-    until: request.for === undefined ? undefined : until,
-  };
+  return { ...answer, because, until: request.for === undefined ? undefined : until };
 }
 
 /** Lets launches count again from now on. */
@@ -127,27 +124,27 @@ async function scopesOf({ holds }: PassContext, scope: Scope | undefined): Promi
   return [...new Set<Scope>([wholeCluster, ...records.map((record) => record.scope)])];
 }
 
+type Everywhere = Pick<Trigger, "change"> & Readonly<{ scope: Scope | undefined; because: string }>;
+
 /** Changes the record that an operator names. What counts for the whole cluster counts in every scope, so all are looked at. */
-async function everywhere(
-  context: PassContext,
-  scope: Scope | undefined,
-  trigger: Trigger,
-): Promise<ReleaseAnswer> {
-  const own = await reconcile(context, scope ?? wholeCluster, trigger);
-  if (scope !== undefined && scope !== wholeCluster) return answerOf(own);
+async function everywhere(context: PassContext, asked: Everywhere): Promise<ReleaseAnswer> {
+  const { scope = wholeCluster, change, because } = asked;
+  if (scope !== wholeCluster) return answerOf(await reconcile(context, scope, { change }));
+  // The other scopes do not wait for nodes or looks that fail this one.
+  const own = await reconcile(context, scope, { change }).catch((error: unknown) => ({ error }));
   const { outcomes, orphaned } = await reconcileAll(context);
+  if ("error" in own) throw own.error;
   const ended = [own, ...outcomes].find(({ dueAt, record }) => dueAt ?? record.hold?.ended);
-  const because = ended?.because ?? "nothing is held";
-  return [own.changed, ...outcomes.map(({ changed }) => changed), orphaned].reduce<ReleaseAnswer>(
-    (sum, { released, kept, failed, left }) => ({
-      because,
-      released: sum.released + released,
-      kept: sum.kept + kept,
-      failed: sum.failed + failed,
-      left: sum.left || left,
-    }),
-    { because, released: 0, kept: 0, failed: 0, left: false },
-  );
+  // Nodes that failed the first pass were tried again by the second one.
+  const all = [
+    { ...own.changed, failed: 0, left: false },
+    ...outcomes.map(({ changed }) => changed),
+    orphaned,
+  ];
+  const total = (name: "released" | "kept" | "failed") => all.reduce((sum, one) => sum + one[name], 0);
+  const [released, kept, failed] = [total("released"), total("kept"), total("failed")];
+  const why = ended?.because ?? (released + kept + failed > 0 ? because : "nothing is held");
+  return { released, kept, failed, left: all.some(({ left }) => left), because: why };
 }
 
 function answerOf({ changed, because, until }: Outcome, why = because): ReleaseAnswer {

@@ -1,10 +1,10 @@
 import { endOf } from "../launches.ts";
 import { holdLabel } from "../marks/keys.ts";
 import { lookAtNodes, type Verdict } from "../pays.ts";
-import { planScope } from "../plan.ts";
+import { type Plan, planScope } from "../plan.ts";
 import { awaitedSince, driftedNodes, holdable, roomsOf, type ScopeView } from "../plan-nodes.ts";
 import type { PassContext, SeenNode } from "../ports.ts";
-import { untilResumed } from "../quiet.ts";
+import { type Silence, silenceOf, untilResumed } from "../quiet.ts";
 import { readView, rulesFor } from "../reconcile.ts";
 import type { Figures, RequestCause, ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
@@ -76,7 +76,9 @@ export async function getStatus(context: PassContext): Promise<Status> {
   const { records } = await holds.all();
   const now = clock.now();
   const whole = records.find(({ scope }) => scope === wholeCluster);
-  const shown = records.filter((record) => isOfRules(rules, record.scope) || record.hold || record.quiet);
+  const isShown = ({ scope, hold, quiet }: ScopeRecord) =>
+    isOfRules(rules, scope) || hold || (quiet && quiet.until > now);
+  const shown = records.filter(isShown);
   const facts = { whole, view, marked, rules, now };
   const recorded = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
   const orphaned = marked.filter(({ labels }) => !recorded.has(labels?.[holdLabel] ?? "")).length;
@@ -124,7 +126,7 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
   const isHeld = hold !== undefined && plan.until !== undefined;
   return {
     scope,
-    ...stateOf(record, plan, whole, now),
+    ...stateOf(record, plan, silenceOf(record, beside, now)),
     ...(hold && { holdId: hold.id, since: hold.startedAt }),
     ...(isHeld && { until: plan.until }),
     ...(launchHold && isHeld && { launchesUntil: endOf(launchHold, rules).at }),
@@ -160,18 +162,11 @@ function verdictsOf(record: ScopeRecord, view: ScopeView, rules: Rules, now: Dat
 
 type State = Pick<ScopeStatus, "state" | "because" | "since" | "until">;
 
-function stateOf(
-  { hold, figures, quiet }: ScopeRecord,
-  plan: ReturnType<typeof planScope>,
-  whole: ScopeRecord | undefined,
-  now: Date,
-): State {
+function stateOf({ hold, figures }: ScopeRecord, plan: Plan, { quiet }: Silence): State {
   if (hold && plan.until) return { state: "held", because: describeHeld(hold.because, figures) };
   if (hold) return { state: "releasing", because: plan.because };
-  const on = [quiet, whole?.quiet].flatMap((one) => (one && one.until > now ? [one] : []));
-  const [shown] = on.toSorted((a, b) => Number(b.kind === "paused") - Number(a.kind === "paused"));
-  if (!shown) return { state: "none", because: plan.because };
-  const { kind: state, since, until, because } = shown;
+  if (!quiet) return { state: "none", because: plan.because };
+  const { kind: state, since, until, because } = quiet;
   const reason = state === "paused" ? `paused by hand: ${because}` : because;
   return { state, because: reason, since, ...(until < untilResumed && { until }) };
 }

@@ -1,247 +1,217 @@
 import { describe, expect, it } from "vitest";
-import { after, hours, minutes } from "../../../lambda/core/duration.ts";
-import type { ScopeRecord } from "../../../lambda/core/holds/hold.ts";
-import { untilResumed } from "../../../lambda/core/holds/watermark.ts";
-import { getLengths, getStatus } from "../../../lambda/core/operate/status.ts";
-import type { Launch, NodeSeen } from "../../../lambda/core/ports.ts";
+import { getStatus } from "../../../lambda/core/operate/status.ts";
+import { untilResumed } from "../../../lambda/core/quiet.ts";
+import { noFigures, type ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
-import { noon } from "../../../simulator/virtual-clock.ts";
-import { aHold, aLaunch, aRecord, aSilence, someRules } from "../../support/builders.ts";
+import { aHeldRecord, aHold, aQuiet, aRecord, aRequest } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";
+import { at } from "../plans.ts";
 
-const at = (minute: number) => after(noon, minutes(minute));
-const pool = "nodepool/batch" as const;
+const batch = "nodepool/batch" as const;
+const byPool = { scope: "nodepool" } as const;
 
-type Facts = Readonly<{
-  records?: readonly ScopeRecord[];
-  rules?: Partial<Rules>;
-  marked?: Readonly<Record<string, readonly string[]>>;
-  launched?: readonly Launch[];
-  joined?: readonly string[];
-  lastSweep?: Date;
-}>;
-
-/** The status at noon where the cluster and the cloud show this; `asked` names the lists that were read. */
-async function status({ marked = {}, launched = [], joined = [], lastSweep, ...facts }: Facts = {}) {
-  const { context, world } = coreWorld(facts);
-  if (lastSweep) await world.journal.noteSweep(lastSweep);
-  const asked: string[] = [];
-  const answer = await getStatus({
-    ...context,
-    nodes: {
-      ...context.nodes,
-      markedNodes: async () => new Map(Object.entries(marked)),
-      countUserHeld: async () => 2,
-      joinedSince: async (since, which) => {
-        asked.push(`${which} nodes since ${since.toISOString()}`);
-        const node = { nodePool: "default", joinedAt: noon };
-        return joined.map((instance): NodeSeen => ({ ...node, name: instance, instance }));
-      },
-    },
-    nodeClaims: {
-      ...context.nodeClaims,
-      limits: async () => {
-        asked.push("limits");
-        return ["no events"];
-      },
-    },
-    pods: { ...context.pods, limits: async () => ["no pods"] },
-    launches: {
-      ...context.launches,
-      since: async (since) => launched.filter((one) => one.launchedAt >= since),
-    },
-  });
-  const [scope] = answer.scopes;
-  return { answer, scope, asked };
+/** A world with these records, and its status at noon or at another minute. */
+function aWorld(records: readonly ScopeRecord[] = [], rules: Partial<Rules> = {}) {
+  const it = coreWorld({ records, rules });
+  const status = (minute = 0) => {
+    it.world.time = at(minute);
+    return getStatus(it.context());
+  };
+  const scopes = async (minute = 0) => (await status(minute)).scopes;
+  return { ...it, status, scopes };
 }
 
+const marked = (world: ReturnType<typeof aWorld>["world"], names: readonly string[], id = holdId(1)) => {
+  for (const name of names) {
+    world.nodes.add(name);
+    world.nodes.mark(name, id);
+  }
+};
+
 describe("status", () => {
-  it("shows a running hold, its nodes by name, and the settings", async () => {
-    const hold = aHold({ launches: 3, extensions: 2, armedFor: at(15) });
-    const marked = { [hold.id]: ["b", "a"] };
-    const { answer } = await status({ records: [aRecord({ hold })], marked, lastSweep: at(-3) });
+  it("shows a hold: its nodes by name, until when it lasts and why, and the settings", async () => {
+    const figures = { ...noFigures, launches: { default: 2, batch: 1 }, extensions: 2 };
+    const { world, status } = aWorld([aHeldRecord({ figures, looks: { oneShot: at(15) } })]);
+    marked(world, ["b", "a"]);
+    world.nodes.add("users", { annotations: { [world.settings.holdAnnotation]: "true" } });
+    await world.journal.noteSweep(at(-3));
+    const { rules, ...answer } = await status();
+    expect(rules).toMatchObject({ cluster: "prod", hold: 20 * 60_000 });
     expect(answer).toEqual({
       cluster: "prod",
-      at: noon,
-      rules: someRules(),
-      nodesUserHeld: 2,
+      at: at(0),
+      nodesUserHeld: 1,
       lastSweep: at(-3),
-      limits: ["no events"],
+      limits: [],
       scopes: [
         {
           scope: "cluster",
           state: "held",
-          because: "3 launches in NodePool default",
-          holdId: hold.id,
-          since: noon,
+          because: "3 launches in NodePools default (2), batch (1)",
+          holdId: holdId(1),
+          since: at(0),
           until: at(20),
+          launchesUntil: at(20),
+          requests: [],
           launches: 3,
           extensions: 2,
           capped: false,
-          nextSchedule: at(15),
           nodesHeld: 2,
           nodes: ["a", "b"],
-          awaited: 0,
+          drifted: 0,
+          isAwaiting: false,
+          nextLook: at(15),
         },
       ],
     });
   });
 
-  it.each([
-    [
-      "that looks have let nodes go",
-      { marksFrom: at(-3) },
-      /; nodes were let go, last at 2026-11-21T11:57:00.000Z$/,
-    ],
-    [
-      "that a small burst holds its own nodes alone",
-      { narrowsAt: noon, marksFrom: at(-3) },
-      /; only the used nodes of/,
-    ],
-    ["nothing of what comes later", { narrowsAt: at(1) }, /^3 launches in NodePool default$/],
-  ])("says of a running hold %s", async (_, about, because) => {
-    const { scope } = await status({ records: [aRecord({ hold: aHold({ launches: 3, ...about }) })] });
-    expect(scope?.because).toMatch(because);
-  });
-
-  it("leaves out what is not known: a one-shot, a length, a sweep", async () => {
-    const { answer, scope } = await status({ records: [aRecord({ hold: aHold() })] });
-    expect(answer).not.toHaveProperty("lastSweep");
-    expect(scope).toMatchObject({ nodesHeld: 0, nodes: [] });
-    for (const unknown of ["nextSchedule", "length"]) expect(scope).not.toHaveProperty(unknown);
-  });
-
-  it("counts the nodes whose mark no recorded hold has, and of no others", async () => {
-    const records = [aRecord({ hold: aHold({ id: holdId(1) }) })];
-    const marked = { [holdId(1)]: ["a"], [holdId(2)]: ["b", "c"], [holdId(3)]: ["d"] };
-    expect((await status({ records, marked })).answer.nodesOrphaned).toBe(3);
-    expect((await status({ records, marked: { [holdId(1)]: ["a"] } })).answer).not.toHaveProperty(
-      "nodesOrphaned",
-    );
-  });
-
-  it("names at most 50 nodes and counts all", async () => {
-    const nodes = Array.from({ length: 60 }, (_, n) => `node-${n + 10}`);
-    const { scope } = await status({
-      records: [aRecord({ hold: aHold() })],
-      marked: { [holdId(1)]: nodes.toReversed() },
+  it("shows each request with its own end, and no longer those that are released or over", async () => {
+    const requests = [
+      aRequest(),
+      aRequest({ name: "deploys", cause: "event", reason: "deploy 7", until: at(90) }),
+      aRequest({ name: "old", until: at(-1) }),
+      aRequest({ name: "released", releasedAt: at(-1) }),
+    ];
+    const figures = { ...noFigures, launches: { default: 1 }, requests: ["load test", "deploy 7"] };
+    const [shown] = await aWorld([aHeldRecord({ requests, figures })]).scopes();
+    expect(shown).toMatchObject({
+      because: "1 launch in NodePool default; load test; deploy 7",
+      until: at(90),
+      launchesUntil: at(20),
+      requests: [
+        { name: "load-test", cause: "person", reason: "load test", since: at(0), until: at(60) },
+        { name: "deploys", cause: "event", reason: "deploy 7", since: at(0), until: at(90) },
+      ],
     });
-    expect(scope).toMatchObject({ nodesHeld: 60, nodes: nodes.slice(0, 50) });
   });
 
   it.each([
-    ["the hold expired", "the hold expired"],
-    [undefined, ""],
-  ])("of a hold that is being released gives the reason for its end: %s", async (endsBecause, because) => {
-    const hold = aHold({ state: "releasing", ...(endsBecause && { endsBecause }) });
-    const { scope } = await status({ records: [aRecord({ hold })] });
-    expect(scope).toMatchObject({ state: "releasing", because });
+    ["over, though its one-shot is still to come", aHeldRecord(), 21, "the hold expired"],
+    [
+      "ended, and whose marks are being removed",
+      aRecord({ hold: aHold({ ended: { at: at(5), because: "paused by hand: x" } }) }),
+      6,
+      "paused by hand: x",
+    ],
+  ])("shows a hold as one that is being released when it is %s", async (_, record, minute, because) => {
+    const [shown] = await aWorld([record]).scopes(minute);
+    expect(shown).toMatchObject({ state: "releasing", because, holdId: holdId(1) });
+    expect(shown).not.toHaveProperty("until");
   });
 
   it.each<[string, Partial<ScopeRecord>, object]>([
-    ["nothing is held", {}, { state: "none", because: "no new launch that counts" }],
+    ["nothing was launched", {}, { state: "none", because: "no launch and no request counts" }],
     [
       "a pause is over at this moment",
-      { quiet: aSilence("paused"), launchesCountFrom: noon },
-      { state: "none", because: "no new launch that counts" },
+      { quiet: aQuiet("paused", { since: at(-5), until: at(0) }) },
+      { state: "none", because: "no launch and no request counts" },
     ],
     [
       "a breather lasts",
-      { quiet: aSilence("breather", at(-5)), launchesCountFrom: at(5) },
-      { state: "breather", because: "a hold reached its cap", since: at(-5), until: at(5) },
-    ],
-    [
-      "a pause lasts until it is resumed",
-      { quiet: aSilence("paused"), launchesCountFrom: untilResumed },
-      { state: "paused", because: "paused by hand: upgrade", since: noon },
+      { quiet: aQuiet("breather", { since: at(-5), until: at(5) }) },
+      {
+        state: "breather",
+        because: "launches have held for as long as maxHold allows",
+        since: at(-5),
+        until: at(5),
+      },
     ],
     [
       "a pause lasts for a while",
-      { quiet: aSilence("paused"), launchesCountFrom: at(5) },
-      { state: "paused", because: "paused by hand: upgrade", since: noon, until: at(5) },
+      { quiet: aQuiet("paused") },
+      { state: "paused", because: "paused by hand: upgrade", since: at(0), until: at(10) },
     ],
     [
-      "a clock was ahead at a release by force",
-      { launchesCountFrom: at(5) },
-      { state: "none", because: "no new launch that counts" },
+      "a pause lasts until it is resumed",
+      { quiet: aQuiet("paused", { until: untilResumed }) },
+      { state: "paused", because: "paused by hand: upgrade", since: at(0) },
     ],
   ])("distinguishes why nothing is held: %s", async (_, record, expected) => {
-    const { scope } = await status({ records: [aRecord(record)] });
-    expect(scope).toEqual({ scope: "cluster", nodesHeld: 0, nodes: [], awaited: 0, ...expected });
+    const [shown] = await aWorld([aRecord(record)]).scopes();
+    expect(shown).toEqual({
+      ...{ scope: "cluster", requests: [], launches: 0, extensions: 0, capped: false },
+      ...{ nodesHeld: 0, nodes: [], drifted: 0, isAwaiting: false },
+      ...expected,
+    });
   });
 
-  it("shows NodePools paused with the whole cluster, and of the cluster's own record only what still counts", async () => {
-    const rules = { scope: "nodepool" } as const;
-    const shown = async (whole: Partial<ScopeRecord>) => {
-      const { answer } = await status({ rules, records: [aRecord({ scope: pool }), aRecord(whole)] });
-      return answer.scopes.map(({ scope, state }) => `${scope} ${state}`);
-    };
-    const paused = { quiet: aSilence("paused"), launchesCountFrom: at(5) } as const;
-    expect(await shown(paused)).toEqual(["cluster paused", `${pool} paused`]);
-    expect(await shown({ hold: aHold() })).toEqual(["cluster held", `${pool} none`]);
-    expect(await shown({})).toEqual([`${pool} none`]);
-  });
-
-  it("shows the learned length of the scopes that are kept, and only with hold=auto", async () => {
-    const rules = { scope: "nodepool", auto: true } as const;
-    const records = [aRecord({ hold: aHold() }), aRecord({ scope: pool })];
-    const { answer } = await status({ rules, records });
-    expect(answer.scopes.map(({ lengths }) => lengths?.length)).toEqual([undefined, 1]);
-    const [drawn, ...others] = await getLengths(coreWorld({ rules, records }).context);
-    expect([drawn?.scope, drawn?.lengths.map(({ sizes }) => sizes), others]).toEqual([
-      pool,
-      ["any size"],
-      [],
+  it("shows a NodePool as paused with the whole cluster, until the longer pause ends", async () => {
+    const own = aRecord({ scope: batch, quiet: aQuiet("paused", { until: at(5) }) });
+    const { scopes } = aWorld([own, aRecord({ quiet: aQuiet("paused", { until: at(30) }) })], byPool);
+    expect(await scopes()).toMatchObject([
+      { scope: "cluster", state: "paused", until: at(30) },
+      { scope: batch, state: "paused", until: at(30) },
     ]);
-    expect(await getLengths(coreWorld({ records }).context)).toEqual([]);
   });
 
-  it.each([
-    ["ignore", "use", "nothing", 2, ["no events"]],
-    ["ignore", "launches", "nothing", 2, ["no events"]],
-    ["hold", "use", "nothing", 2, ["no events"]],
-    ["hold", "launches", "nothing", 2, []],
-    ["hold", "launches", "nothing", 1, ["no events"]],
-    ["hold", "launches", "empty", 2, ["no events", "no pods"]],
-    ["ignore", "use", "empty", 2, ["no events", "no pods"]],
-  ] as const)(
-    "asks for limits where a setting needs rights: replacements=%s extendOn=%s letGo=%s driftWait=%sh",
-    async (replacements, extendOn, letGo, wait, limits) => {
-      const rules = { replacements, extendOn, letGo, driftWait: hours(wait) };
-      const { answer, asked } = await status({ rules });
-      expect(answer.limits).toEqual(limits);
-      expect(asked).toEqual(limits.length > 0 ? ["limits"] : []);
-    },
-  );
+  it("shows of a scope that the settings keep no more only what still counts", async () => {
+    const namesOf = async (whole: Partial<ScopeRecord>) =>
+      (await aWorld([aRecord({ scope: batch }), aRecord(whole)], byPool).scopes()).map(({ scope }) => scope);
+    expect(await namesOf({ hold: aHold() })).toEqual(["cluster", batch]);
+    expect(await namesOf({ quiet: aQuiet("paused") })).toEqual(["cluster", batch]);
+    expect(await namesOf({ quiet: aQuiet("paused", { until: at(-1) }) })).toEqual([batch]);
+    expect(await namesOf({})).toEqual([batch]);
+  });
+
+  it("counts the nodes with the mark of no recorded hold, and those of no other one", async () => {
+    const { world, status } = aWorld([aHeldRecord()]);
+    marked(world, ["a"]);
+    expect(await status()).not.toHaveProperty("nodesOrphaned");
+    marked(world, ["b", "c"], holdId(2));
+    expect(await status()).toMatchObject({ nodesOrphaned: 2, scopes: [{ nodesHeld: 1 }] });
+  });
+
+  it("names at most 50 nodes and counts all", async () => {
+    const { world, scopes } = aWorld([aHeldRecord()]);
+    const names = Array.from({ length: 60 }, (_, n) => `node-${n + 10}`);
+    marked(world, names.toReversed());
+    expect(await scopes()).toMatchObject([{ nodesHeld: 60, nodes: names.slice(0, 50) }]);
+  });
+
+  it("changes nothing, and says what cannot be read", async () => {
+    const { world, status } = aWorld([aHeldRecord()]);
+    marked(world, ["a"]);
+    world.nodeClaims.refusedWith = 403;
+    expect((await status(30)).limits).toEqual([expect.stringMatching(/^the holder may not list NodeClaims/)]);
+    expect(world.calls.filter((call) => /^(write|patch|arm|enqueue|remember)/.test(call))).toEqual([]);
+  });
+
+  it("fails where the nodes cannot be read: an empty answer would say that nothing is held", async () => {
+    const { world, status } = aWorld([aHeldRecord()]);
+    world.refuses = (call) => call === "list";
+    await expect(status()).rejects.toThrow("list was refused");
+  });
 });
 
-describe("awaited instances in status", () => {
-  const launched = ["a", "b", "c"].map((instance) => aLaunch({ instance, nodePool: "batch" }));
-  const records = [aRecord({ scope: pool })];
-  const rules = { scope: "nodepool" } as const;
-
-  it("are those launched within ten minutes that have not joined, by scope", async () => {
-    const old = aLaunch({ instance: "old", nodePool: "batch", launchedAt: at(-11) });
-    const other = aLaunch({ instance: "other" });
-    const { scope, asked } = await status({
-      records,
-      rules,
-      launched: [...launched, old, other],
-      joined: ["b"],
-    });
-    expect(scope).toMatchObject({ scope: pool, awaited: 2 });
-    expect(asked).toContain(`all nodes since ${at(-10).toISOString()}`);
+describe("the nodes of a hold in status", () => {
+  it("are those of its NodePool: drifted ones that launches leave alone, and whether one is booting", async () => {
+    const { world, scopes } = aWorld(
+      [aHeldRecord({ scope: batch }), aHeldRecord({ scope: "nodepool/web" })],
+      byPool,
+    );
+    world.nodes.add("a", { pool: "batch" });
+    world.nodes.add("b", { pool: "web" });
+    world.nodeClaims.change("i-a", { driftedAt: at(-5) });
+    world.ec2.launch({ pool: "web", joinsAfter: null });
+    expect(await scopes()).toMatchObject([
+      { scope: batch, drifted: 1, isAwaiting: false },
+      { scope: "nodepool/web", drifted: 0, isAwaiting: true },
+    ]);
   });
 
-  it("do not include a NodePool that the settings leave out", async () => {
-    const nodePools = { only: [], except: ["batch"] };
-    expect((await status({ records, rules: { ...rules, nodePools }, launched })).scope).toMatchObject({
-      awaited: 0,
-    });
+  it("are all held where somebody asked, drifted or not", async () => {
+    const { world, scopes } = aWorld([aHeldRecord({ requests: [aRequest()] })]);
+    world.nodes.add("a");
+    world.nodeClaims.change("i-a", { driftedAt: at(-5) });
+    expect(await scopes()).toMatchObject([{ drifted: 0 }]);
   });
 
-  it("need no list of nodes when nothing was launched", async () => {
-    expect((await status({ records })).asked).toEqual(["limits"]);
+  it("are counted as observed with mode=observe", async () => {
+    const { world, scopes } = aWorld([aHeldRecord()], { mode: "observe" });
+    for (const name of ["a", "b"]) world.nodes.add(name);
+    expect(await scopes()).toMatchObject([{ nodesHeld: 0, nodesObserved: 2 }]);
+    expect(await scopes(30)).toMatchObject([{ nodesObserved: 0 }]);
   });
 });

@@ -1,0 +1,204 @@
+import { describe, expect, it } from "vitest";
+import { hours, minutes } from "../../../lambda/core/duration.ts";
+import { BadInputError, TryAgainError } from "../../../lambda/core/errors.ts";
+import { type HoldRequest, holdByHand } from "../../../lambda/core/operate/hold.ts";
+import { untilResumed } from "../../../lambda/core/quiet.ts";
+import type { ScopeRecord } from "../../../lambda/core/record.ts";
+import { mostRequests } from "../../../lambda/core/requests.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { aHeldRecord, aQuiet, aRecord, aRequest } from "../../support/builders.ts";
+import { coreWorld } from "../../support/core-world.ts";
+import { at } from "../plans.ts";
+
+const byPerson: HoldRequest = { name: "load-test", cause: "person", for: minutes(45), reason: "load test" };
+const byEvent: HoldRequest = {
+  name: "deploys",
+  cause: "event",
+  for: minutes(45),
+  reason: "deploy 7",
+  at: at(0),
+};
+const aWindow: HoldRequest = { ...byEvent, name: "office", cause: "window" };
+
+/** A world at noon with one node, and a request to hold it. */
+function aWorld(records: readonly ScopeRecord[] = [], rules: Partial<Rules> = {}) {
+  const it = coreWorld({ records, rules });
+  it.world.nodes.add("a");
+  const ask = (about: HoldRequest = byPerson, minute = 0, scope: ScopeRecord["scope"] = "cluster") => {
+    it.world.time = at(minute);
+    return holdByHand(it.context(), scope, about);
+  };
+  return { ...it, ask };
+}
+
+describe("a request to hold", () => {
+  it("is answered with its end, and with what was marked", async () => {
+    const { world, ask } = aWorld();
+    expect(await ask()).toEqual({
+      name: "load-test",
+      holdId: holdId(1),
+      ...{ since: at(0), until: at(45), heldUntil: at(45) },
+      ...{ marked: 1, userHeld: 0, failed: 0, left: false },
+      because: "load test",
+    });
+    expect(world.nodes.held(holdId(1))).toEqual(["a"]);
+  });
+
+  it("is answered with the end of what holds for longer, too", async () => {
+    const { ask } = aWorld([aHeldRecord({ requests: [aRequest({ name: "other" })] })]);
+    expect(await ask()).toMatchObject({ until: at(45), heldUntil: at(60) });
+  });
+
+  it("is not cut by maxHold", async () => {
+    const { ask } = aWorld([aHeldRecord({ launchHold: { startedAt: at(0), lastLaunchAt: at(110) } })]);
+    expect(await ask({ ...byPerson, for: hours(2) }, 110)).toMatchObject({
+      until: at(230),
+      heldUntil: at(230),
+    });
+  });
+
+  it("waits for nodes that boot, whatever they were launched for", async () => {
+    const { world, ask } = aWorld([aRecord({ quiet: aQuiet("breather") })]);
+    world.ec2.launch({ joinsAfter: null, eventAfter: null });
+    await ask();
+    expect(world.queue.messages).toHaveLength(1);
+  });
+
+  it("of one name is one request: the person's last one counts, shorter or longer", async () => {
+    const { ask, record } = aWorld();
+    await ask();
+    expect(await ask({ ...byPerson, for: minutes(10) }, 5)).toMatchObject({
+      until: at(15),
+      heldUntil: at(15),
+    });
+    expect(await ask({ ...byPerson, for: minutes(60) }, 6)).toMatchObject({
+      until: at(66),
+      heldUntil: at(66),
+    });
+    expect(await ask({ ...byPerson, name: "other" }, 6)).toMatchObject({ until: at(51), heldUntil: at(66) });
+    expect(record()?.requests).toHaveLength(2);
+  });
+
+  it("with mode=observe marks nothing, and its answer says so", async () => {
+    const { world, ask } = aWorld([], { mode: "observe" });
+    expect(await ask()).toMatchObject({ observed: true, heldUntil: at(45), marked: 0 });
+    expect(world.nodes.marks()).toEqual({});
+  });
+});
+
+describe("a request of an event or a window", () => {
+  it.each([byEvent, aWindow])(
+    "lasts from its own time, and a late or duplicate one holds no longer: $cause",
+    async (asked) => {
+      const { ask } = aWorld();
+      expect(await ask(asked, 5)).toMatchObject({ until: at(45) });
+      expect(await ask(asked, 10)).toMatchObject({
+        until: at(45),
+        because: "the request already lasts as long",
+      });
+      expect(await ask(asked, 50)).toMatchObject({ because: "the requested time is over" });
+    },
+  );
+
+  it("starts nothing from before a forced release, and nothing again that was released", async () => {
+    const { ask } = aWorld([
+      aRecord({
+        released: { at: at(1), because: "x" },
+        requests: [aRequest({ ...named(aWindow), at: at(1), releasedAt: at(2) })],
+      }),
+    ]);
+    expect(await ask(byEvent, 5)).toMatchObject({ because: "everything from before was released by hand" });
+    expect(await ask({ ...aWindow, at: at(1) }, 5)).toMatchObject({
+      because: "the request was released since",
+    });
+    expect(await ask({ ...byEvent, at: at(4) }, 5)).toMatchObject({ until: at(49) });
+  });
+
+  it("of the future counts from now", async () => {
+    expect(await aWorld().ask({ ...byEvent, at: at(600) })).toMatchObject({ until: at(45) });
+  });
+
+  it("is refused without an error in a pause: nothing is held, and no retry would help", async () => {
+    const { ask, record } = aWorld([aRecord({ quiet: aQuiet("paused") })]);
+    const answer = await ask(byEvent, 5);
+    expect(answer.because).toMatch(/^paused by hand until .+: upgrade: resume first$/);
+    expect([answer.until, record()?.requests]).toEqual([undefined, []]);
+  });
+
+  it("is held in a breather, which stops launches alone", async () => {
+    expect(await aWorld([aRecord({ quiet: aQuiet("breather") })]).ask(byEvent, 5)).toMatchObject({
+      until: at(45),
+    });
+  });
+
+  it("that is one too many is left, without an error", async () => {
+    const requests = Array.from({ length: mostRequests }, (_, n) => aRequest({ name: `event-${n}` }));
+    const { because } = await aWorld([aRecord({ requests })]).ask(byEvent);
+    expect(because).toBe(`there are ${mostRequests} requests already: release one of them`);
+  });
+
+  function named({ name, cause, reason }: HoldRequest) {
+    return { name, cause, reason };
+  }
+});
+
+describe("what a person cannot get is an error, and nothing is recorded", () => {
+  it.each<[string, ScopeRecord, HoldRequest, string]>([
+    [
+      "longer than maxRequest",
+      aRecord(),
+      { ...byPerson, for: hours(25) },
+      "Cannot hold: for must be at most maxRequest (24h), not 25h",
+    ],
+    [
+      "in a pause",
+      aRecord({ quiet: aQuiet("paused", { until: untilResumed }) }),
+      byPerson,
+      "Cannot hold: paused by hand until it is resumed: upgrade: resume first",
+    ],
+    [
+      "one too many",
+      aRecord({ requests: Array.from({ length: mostRequests }, (_, n) => aRequest({ name: `${n}` })) }),
+      byPerson,
+      "Cannot hold: there are 50 requests already: release one of them",
+    ],
+  ])("%s", async (_, before, asked, message) => {
+    const { ask, record, world } = aWorld([before]);
+    const was = record();
+    await expect(ask(asked)).rejects.toMatchObject({ name: BadInputError.name, message });
+    expect([record(), world.nodes.marks()]).toEqual([was, {}]);
+  });
+
+  it("in a pause of the whole cluster, where holds are by NodePool", async () => {
+    const { ask } = aWorld([aRecord({ quiet: aQuiet("paused") })], { scope: "nodepool" });
+    await expect(ask(byPerson, 5, "nodepool/default")).rejects.toThrow(/resume first$/);
+  });
+
+  it("the limit counts for events, too, and not for windows", async () => {
+    const { ask } = aWorld([], { maxRequest: hours(1) });
+    await expect(ask({ ...byEvent, for: minutes(61) })).rejects.toThrow("at most maxRequest (1h)");
+    expect(await ask({ ...aWindow, for: hours(10) })).toMatchObject({ until: at(600) });
+  });
+});
+
+describe("a request whose pass fails", () => {
+  it("says that it may be recorded, and what happens then", async () => {
+    const { world, ask, record } = aWorld();
+    world.refuses = (call) => call === "list";
+    await expect(ask()).rejects.toMatchObject({
+      name: TryAgainError.name,
+      message:
+        "list was refused; if the request was recorded, `status` shows it: the next sweep marks its nodes, and `release --name` cancels it",
+    });
+    expect(record()?.requests).toHaveLength(1);
+  });
+
+  it("says nothing of that where it changed nothing", async () => {
+    const { world, ask } = aWorld([aRecord({ requests: [aRequest({ until: at(45) })] })]);
+    world.refuses = (call) => call === "list";
+    await expect(ask({ ...byPerson, for: minutes(45) })).rejects.toMatchObject({
+      message: "list was refused",
+    });
+  });
+});

@@ -1,0 +1,142 @@
+import { describe, expect, it } from "vitest";
+import { minutes, seconds } from "../../../lambda/core/duration.ts";
+import { pause, releaseDue, resume } from "../../../lambda/core/operate/release.ts";
+import { untilResumed } from "../../../lambda/core/quiet.ts";
+import type { ScopeRecord } from "../../../lambda/core/record.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
+import { nodePoolOf, type Scope } from "../../../lambda/core/scope.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { aHeldRecord, aQuiet, aRecord, aRequest } from "../../support/builders.ts";
+import { coreWorld } from "../../support/core-world.ts";
+import { at } from "../plans.ts";
+
+const pool = "nodepool/default" as const;
+const byPool = { scope: "nodepool" } as const;
+const reason = "upgrade";
+const because = "paused by hand: upgrade";
+
+/** A world at 12:05 with a marked node. */
+function aWorld(records: readonly ScopeRecord[] = [], rules: Partial<Rules> = {}) {
+  const it = coreWorld({ records, rules });
+  const { world, context } = it;
+  world.nodes.add("a");
+  world.nodes.mark("a", holdId(1));
+  world.time = at(5);
+  const ask = (minutesLong?: number, scope?: Scope) =>
+    pause(context(), { reason, scope, ...(minutesLong && { for: minutes(minutesLong) }) });
+  /** Whether a launch at this time is held. */
+  const holds = async (launchedAt: Date, scope: Scope = "cluster") => {
+    const nodePool = nodePoolOf(scope) ?? "default";
+    const name = `${nodePool}-${launchedAt.getTime()}`;
+    world.nodeClaims.add({ name, instance: `i-${name}`, createdAt: launchedAt, nodePool });
+    return (await releaseDue(context(), scope)).heldUntil !== undefined;
+  };
+  return { ...it, ask, holds };
+}
+
+describe("a pause", () => {
+  it("releases everything, and answers until when it lasts", async () => {
+    const { world, ask, record } = aWorld([aHeldRecord({ requests: [aRequest()] })]);
+    expect(await ask(30)).toEqual({ released: 1, kept: 0, failed: 0, left: false, because, until: at(35) });
+    expect([world.nodes.marks(), record()?.requests]).toEqual([{}, []]);
+    expect(world.journal.past.get(holdId(1))).toMatchObject({ endedBecause: because });
+    expect(await ask()).toMatchObject({ until: undefined, because });
+    expect(record()?.quiet).toEqual({ kind: "paused", since: at(5), until: untilResumed, because: reason });
+  });
+
+  it("asked for again keeps its start; the last end and reason count, also a shorter one", async () => {
+    const { world, ask, record } = aWorld();
+    await ask(60);
+    world.time = at(10);
+    await ask(5);
+    expect(record()?.quiet).toMatchObject({ since: at(5), until: at(15) });
+    world.time = at(20);
+    await ask(5);
+    expect(record()?.quiet).toMatchObject({ since: at(20), until: at(25) });
+  });
+
+  it("of the whole cluster counts in every NodePool, and shortens no longer pause of one", async () => {
+    const { world, ask, holds } = aWorld([], byPool);
+    await ask(60, pool);
+    await ask(10);
+    const heldAt = async (minute: number) => {
+      world.time = at(minute);
+      return [await holds(at(minute), pool), await holds(at(minute), "nodepool/other")];
+    };
+    expect(await heldAt(14)).toEqual([false, false]);
+    expect(await heldAt(16)).toEqual([false, true]);
+    expect(await heldAt(66)).toEqual([true, true]);
+  });
+
+  it("in a breather ends when it was asked to, and launches count from then on", async () => {
+    const { world, ask, holds } = aWorld([aRecord({ quiet: aQuiet("breather", { until: at(60) }) })]);
+    await ask(5);
+    world.time = at(11);
+    expect(await holds(at(10.5))).toBe(true);
+  });
+
+  it.each([
+    [30, "until 2026-11-21T12:35:00.000Z"],
+    [undefined, "until resumed"],
+  ])("whose nodes cannot be released says that it may be recorded: %s", async (length, until) => {
+    const { world, ask, record } = aWorld([aHeldRecord()]);
+    world.refuses = (call) => call === "list";
+    await expect(ask(length)).rejects.toThrow(
+      `if the pause was recorded, it lasts ${until}: \`status\` shows it, and \`resume\` ends it`,
+    );
+    expect(record()?.quiet?.kind).toBe("paused");
+  });
+});
+
+describe("resuming", () => {
+  const paused = aQuiet("paused", { until: untilResumed });
+
+  it.each([
+    ["paused", "the pause is over"],
+    ["breather", "the breather is cut short"],
+  ] as const)("lets launches count again from now on: %s", async (kind, expected) => {
+    const { world, context, holds } = aWorld([aRecord({ quiet: aQuiet(kind, { until: untilResumed }) })]);
+    world.time = at(7);
+    expect(await resume(context(), "cluster")).toEqual({ resumed: ["cluster"], because: expected });
+    world.time = at(8);
+    expect(await holds(at(6))).toBe(false);
+    expect(await holds(at(7.5))).toBe(true);
+  });
+
+  it("counts a launch in the second in which it was resumed: launch times have whole seconds", async () => {
+    const { world, context, holds } = aWorld([aRecord({ quiet: paused })]);
+    world.time = new Date(at(7).getTime() + 0.9 * seconds(1));
+    await resume(context(), undefined);
+    expect(await holds(at(7))).toBe(true);
+  });
+
+  it.each([undefined, "cluster"] as const)("everything resumes every scope: %s", async (scope) => {
+    const { context } = aWorld([aRecord({ quiet: paused }), aRecord({ scope: pool, quiet: paused })], byPool);
+    expect(await resume(context(), scope)).toEqual({
+      resumed: ["cluster", pool],
+      because: "the pause is over",
+    });
+  });
+
+  it("one NodePool resumes that one, and says that the whole cluster is still paused", async () => {
+    const { context, record } = aWorld(
+      [aRecord({ quiet: paused }), aRecord({ scope: pool, quiet: paused })],
+      byPool,
+    );
+    expect(await resume(context(), pool)).toMatchObject({
+      resumed: [pool],
+      because: "the whole cluster is still paused by hand until it is resumed: upgrade: resume it",
+    });
+    expect(record()?.quiet).toEqual(paused);
+  });
+
+  it.each([
+    ["never paused", undefined],
+    ["paused once", aQuiet("paused", { until: at(4) })],
+    ["paused until now", aQuiet("paused", { until: at(5) })],
+  ])("what was %s changes nothing", async (_, quiet) => {
+    const { context, record } = aWorld([aRecord(quiet && { quiet })]);
+    expect(await resume(context(), undefined)).toEqual({ resumed: [], because: "nothing was paused" });
+    expect(record()?.quiet).toEqual(quiet);
+  });
+});

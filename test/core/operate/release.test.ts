@@ -1,0 +1,203 @@
+import { describe, expect, it } from "vitest";
+import { BadInputError } from "../../../lambda/core/errors.ts";
+import {
+  type ForceRequest,
+  forceRelease,
+  releaseDue,
+  releaseRequest,
+} from "../../../lambda/core/operate/release.ts";
+import type { ScopeRecord } from "../../../lambda/core/record.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { aHeldRecord, aHold, aRecord, aRequest } from "../../support/builders.ts";
+import { coreWorld } from "../../support/core-world.ts";
+import { at } from "../plans.ts";
+
+const batch = "nodepool/batch" as const;
+const byPool = { scope: "nodepool" } as const;
+const nothing = { released: 0, kept: 0, failed: 0, left: false };
+const because = "released by hand: upgrade";
+
+/** A world at 12:05 with these marked nodes, by the holds that they have. */
+function aWorld(
+  records: readonly ScopeRecord[],
+  marks: Readonly<Record<string, string>> = { a: holdId(1) },
+  rules: Partial<Rules> = {},
+) {
+  const it = coreWorld({ records, rules });
+  for (const [name, id] of Object.entries(marks)) {
+    it.world.nodes.add(name, { pool: name.split("-")[1] ?? "default" });
+    it.world.nodes.mark(name, id);
+  }
+  it.world.time = at(5);
+  const force = (about: Partial<ForceRequest> = {}) =>
+    forceRelease(it.context(), { reason: "upgrade", ...about });
+  return { ...it, force };
+}
+
+const ofBatch = aHeldRecord({ scope: batch, hold: aHold({ id: holdId(2) }) });
+const ofWeb = aHeldRecord({ scope: "nodepool/web" });
+const bothMarks = { "a-web": holdId(1), "b-batch": holdId(2) };
+
+describe("a one-shot", () => {
+  it("looks at its scope: a hold that is over is released, any other one stays", async () => {
+    const { world, context } = aWorld([aHeldRecord()]);
+    expect(await releaseDue(context(), "cluster")).toMatchObject({ released: 0, heldUntil: at(20) });
+    world.time = at(20);
+    expect(await releaseDue(context(), "cluster")).toEqual({
+      ...nothing,
+      released: 1,
+      because: "the hold expired",
+    });
+  });
+
+  it("whose hold is gone changes nothing", async () => {
+    const { context } = aWorld([], {});
+    expect(await releaseDue(context(), batch)).toMatchObject(nothing);
+  });
+});
+
+describe("the release of one request", () => {
+  it("leaves what else holds the scope: other requests and launches", async () => {
+    const requests = [aRequest(), aRequest({ name: "other", until: at(30) })];
+    const { world, context } = aWorld([aHeldRecord({ requests })]);
+    const release = (name: string) => releaseRequest(context(), { name, scope: "cluster" });
+    const answer = { ...nothing, because: "request load-test was released" };
+    expect(await release("load-test")).toEqual({ ...answer, heldUntil: at(30) });
+    expect(await release("other")).toMatchObject({ heldUntil: at(20) });
+    expect(world.nodes.marks()).toEqual({ a: holdId(1) });
+  });
+
+  it("releases the nodes where nothing else holds them", async () => {
+    const { world, context } = aWorld([aRecord({ hold: aHold(), requests: [aRequest()] })]);
+    expect(await releaseRequest(context(), { name: "load-test", scope: "cluster" })).toMatchObject({
+      released: 1,
+    });
+    expect(world.journal.past.get(holdId(1))).toMatchObject({ endedBecause: "released by hand: load-test" });
+  });
+
+  it.each([
+    [
+      "requests: load-test, other",
+      [aRequest(), aRequest({ name: "other" }), aRequest({ name: "old", until: at(4) })],
+    ],
+    ["there is no request", [aRequest({ name: "mistyped", releasedAt: at(4) })]],
+  ])("refuses a name that is not there, and names those that are: %s", async (present, requests) => {
+    const { context, record } = aWorld([aHeldRecord({ requests })]);
+    const refused = releaseRequest(context(), { name: "mistyped", scope: "cluster" });
+    await expect(refused).rejects.toMatchObject({
+      name: BadInputError.name,
+      message: `Cannot release: no request mistyped in cluster; ${present}`,
+    });
+    expect(record()?.launchHold).toBeDefined();
+  });
+});
+
+describe("a forced release", () => {
+  it("of everything ends all holds and requests, of every scope", async () => {
+    const { world, force, record } = aWorld(
+      [ofWeb, { ...ofBatch, requests: [aRequest()] }],
+      bothMarks,
+      byPool,
+    );
+    expect(await force()).toEqual({ ...nothing, released: 2, because });
+    expect([world.nodes.marks(), record(batch)?.hold, record(batch)?.requests]).toEqual([{}, undefined, []]);
+    expect([...world.journal.past.values()].map((past) => past.endedBecause)).toEqual([because, because]);
+  });
+
+  it("of one NodePool touches no other one", async () => {
+    const { world, force } = aWorld([ofWeb, ofBatch], { ...bothMarks, "c-web": holdId(7) }, byPool);
+    expect(await force({ scope: batch })).toEqual({ ...nothing, released: 1, because });
+    expect(world.nodes.marks()).toEqual({ "a-web": holdId(1), "c-web": holdId(7) });
+  });
+
+  it("of everything removes orphaned marks, too", async () => {
+    const { world, force } = aWorld([], { a: holdId(7) });
+    expect(await force()).toEqual({ ...nothing, released: 1, because });
+    expect(world.nodes.marks()).toEqual({});
+  });
+
+  it("says that nothing is held where nothing is", async () => {
+    expect(await aWorld([aRecord()], {}).force()).toEqual({ ...nothing, because: "nothing is held" });
+  });
+
+  it("releases all of 200 nodes but those that refuse every change, and counts those once", async () => {
+    const marks = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`n${n + 100}`, holdId(1)]));
+    const { world, force, record } = aWorld([aHeldRecord()], marks);
+    world.refuses = (call) => call.startsWith("patch n") && Number(call.slice("patch n".length)) < 281;
+    expect(await force()).toEqual({ ...nothing, released: 19, failed: 181, because });
+    expect(Object.keys(world.nodes.marks())).toHaveLength(181);
+    expect(record()?.hold?.ended).toMatchObject({ because });
+    world.refuses = () => false;
+    expect(await force()).toMatchObject({ released: 181, failed: 0 });
+  });
+
+  it("holds nothing again for launches from before, and does for those after", async () => {
+    const { world, force, record, context } = aWorld([aHeldRecord()]);
+    world.ec2.launch({ joinsAfter: null });
+    await force();
+    await releaseDue(context(), "cluster");
+    expect(record()?.hold).toBeUndefined();
+    world.time = at(6);
+    world.ec2.launch({ joinsAfter: null });
+    world.time = at(6.1);
+    await releaseDue(context(), "cluster");
+    expect(world.nodes.held()).toEqual(["a"]);
+  });
+
+  it("that is retried with the same id spares what began after its first try", async () => {
+    const { world, force, record } = aWorld([aHeldRecord()]);
+    await force({ id: "request-1" });
+    world.time = at(6);
+    await world.holds.put(
+      aHeldRecord({ ...record(), launchHold: { startedAt: at(6), lastLaunchAt: at(6) } }),
+    );
+    world.nodes.mark("a", holdId(1));
+    world.time = at(7);
+    expect(await force({ id: "request-1" })).toMatchObject({ released: 0 });
+    expect(world.nodes.marks()).toEqual({ a: holdId(1) });
+    expect(await force({ id: "request-2" })).toMatchObject({ released: 1, because });
+    expect(record()?.released).toEqual({ at: at(7), because: "upgrade", by: "request-2" });
+  });
+
+  it("with the time at which it was asked for spares what began since, and is never of the future", async () => {
+    const younger = aHeldRecord({ launchHold: { startedAt: at(4), lastLaunchAt: at(4) } });
+    const { force, record } = aWorld([younger]);
+    expect(await force({ askedAt: at(3) })).toMatchObject({ released: 0 });
+    expect(await force({ askedAt: at(4.5) })).toMatchObject({ released: 1 });
+    await force({ askedAt: at(99) });
+    expect(record()?.released?.at).toEqual(at(5));
+    await force({ askedAt: at(2) });
+    expect(record()?.released?.at).toEqual(at(5));
+  });
+
+  it("goes on with the other scopes where one look cannot be set, and fails then", async () => {
+    const { world, force, record } = aWorld([ofWeb, ofBatch], bothMarks, byPool);
+    world.refuses = (call) => call === "patch a-web" || call === "arm";
+    await expect(force()).rejects.toThrow("arm was refused");
+    expect(world.nodes.marks()).toEqual({ "a-web": holdId(1) });
+    expect(record("nodepool/web")?.hold?.ended).toMatchObject({ because });
+  });
+
+  it("goes on with the other scopes where the cluster's own nodes fail it, and fails then", async () => {
+    const { world, force } = aWorld(
+      [aHeldRecord({ hold: aHold({ id: holdId(3) }) }), ofWeb],
+      bothMarks,
+      byPool,
+    );
+    world.nodes.add("c");
+    world.nodes.mark("c", holdId(3));
+    world.refuses = (call) => call === "patch c" || call === "arm";
+    await expect(force()).rejects.toThrow("arm was refused");
+    expect(world.nodes.marks()).toMatchObject({ c: holdId(3) });
+    expect(world.nodes.marks()).not.toHaveProperty("a-web");
+  });
+
+  it("replaces a record that cannot be read, whose marks are orphaned", async () => {
+    const { world, force, record } = aWorld([aHeldRecord()]);
+    await world.holds.spoil("cluster");
+    await force();
+    expect(world.nodes.marks()).toEqual({});
+    expect(record()).toMatchObject({ released: { at: at(5), because: "upgrade" }, requests: [] });
+  });
+});

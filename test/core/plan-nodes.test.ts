@@ -1,0 +1,159 @@
+import { describe, expect, it } from "vitest";
+import { minutes } from "../../lambda/core/duration.ts";
+import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import {
+  awaitedSince,
+  driftedNodes,
+  holdable,
+  nextDriftEnd,
+  planNodes,
+  type ScopeView,
+} from "../../lambda/core/plan-nodes.ts";
+import type { SeenNode } from "../../lambda/core/ports.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { aClaim, aHeldRecord, aHold, aNode, aRecord, markOf, someRules } from "../support/builders.ts";
+import { at } from "./plans.ts";
+
+const [older, own, younger] = [holdId(1), holdId(2), holdId(3)];
+const { annotation } = Karpenter.v1;
+
+type Facts = Readonly<{
+  isHeld?: boolean;
+  isRequested?: boolean;
+  rules?: Partial<Rules>;
+  view?: Partial<ScopeView>;
+  record?: ReturnType<typeof aRecord>;
+}>;
+
+/** What the hold `own` changes of these nodes at noon, as "mark a" or "release b 1". */
+function changesOf(nodes: readonly SeenNode[], facts: Facts = {}): readonly string[] {
+  const { isHeld = true, isRequested = false, rules = {}, view = {} } = facts;
+  const { record = aHeldRecord({ hold: aHold({ id: own }) }) } = facts;
+  return planNodes({
+    record,
+    until: isHeld ? at(20) : undefined,
+    isRequested,
+    view: { nodes, claims: [], ...view },
+    rules: someRules(rules),
+    now: at(0),
+  }).map(({ do: what, node, holdId: id }) => `${what} ${node.name} ${[older, own, younger].indexOf(id) + 1}`);
+}
+
+const bare = aNode("bare");
+const marked = aNode("marked", markOf(own));
+const ofOlder = aNode("of-older", markOf(older));
+const ofYounger = aNode("of-younger", markOf(younger));
+const usersAnnotation = aNode("annotated", { annotations: { [annotation]: "true" } });
+const excluded = aNode("excluded", { labels: { [holdLabel]: "never" } });
+const all = [bare, marked, ofOlder, ofYounger, usersAnnotation, excluded];
+
+describe("while a scope is held", () => {
+  it("bare nodes are marked and older marks adopted; the user's nodes, excluded ones and younger marks are left alone", () => {
+    expect(changesOf(all)).toEqual(["mark bare 2", "mark of-older 2"]);
+  });
+
+  it("a mark of another hold annotation counts as none", () => {
+    expect(changesOf([usersAnnotation], { rules: { holdAnnotation: "example.com/keep" } })).toEqual([
+      "mark annotated 2",
+    ]);
+  });
+
+  it("drifted nodes are not marked, and those that were are released", () => {
+    const claims = [aClaim("bare", { driftedAt: at(0) }), aClaim("marked", { driftedAt: at(-5) })];
+    expect(changesOf([bare, marked, aNode("other")], { view: { claims } })).toEqual([
+      "release marked 2",
+      "mark other 2",
+    ]);
+  });
+
+  it("drifted nodes are held where somebody asked for the hold", () => {
+    const claims = [aClaim("bare", { driftedAt: at(-5) })];
+    expect(changesOf([bare], { view: { claims }, isRequested: true })).toEqual(["mark bare 2"]);
+  });
+
+  it("with mode=observe no node is marked, and marks from before are released", () => {
+    expect(changesOf(all, { rules: { mode: "observe" } })).toEqual([
+      "release marked 2",
+      "release of-older 1",
+    ]);
+  });
+});
+
+describe("once a scope is not held any more", () => {
+  it("its marks and older ones are released, each as the hold's that it is; younger ones and the user's stay", () => {
+    expect(changesOf(all, { isHeld: false })).toEqual(["release marked 2", "release of-older 1"]);
+  });
+
+  it("a scope that the settings keep no more releases its own hold's marks alone: others are another scope's", () => {
+    expect(changesOf(all, { isHeld: false, rules: { scope: "nodepool" } })).toEqual(["release marked 2"]);
+  });
+
+  it("half a mark is released, too", () => {
+    expect(changesOf([aNode("half", { labels: { [holdLabel]: own } })], { isHeld: false })).toEqual([
+      "release half 2",
+    ]);
+  });
+
+  it("nothing is changed where the record names no hold: marks are orphaned then", () => {
+    expect(changesOf(all, { isHeld: false, record: aRecord() })).toEqual([]);
+  });
+});
+
+describe("a drifted node", () => {
+  const view = (wait: readonly (number | undefined)[]): ScopeView => ({
+    nodes: [],
+    claims: wait.map((minute, n) => aClaim(`${n}`, minute === undefined ? {} : { driftedAt: at(minute) })),
+  });
+
+  it.each([
+    [0, ["0", "1"], undefined],
+    [10, ["0"], at(7)],
+    [20, [], at(3)],
+  ])("is held for driftWait: %s minutes", (wait, drifted, next) => {
+    const rules = someRules({ driftWait: minutes(wait) });
+    const seen = view([-17, -3, undefined]);
+    expect([...driftedNodes(seen, rules, at(0))]).toEqual(drifted);
+    expect(nextDriftEnd(seen, rules, at(0))).toEqual(next);
+  });
+
+  it("is not known where NodeClaims cannot be read, so all are held", () => {
+    const claims = { unavailable: "no right" };
+    expect([...driftedNodes({ nodes: [], claims }, someRules(), at(0))]).toEqual([]);
+    expect(changesOf([bare], { view: { claims } })).toEqual(["mark bare 2"]);
+  });
+
+  it("without a node has nothing to hold", () => {
+    const { node: _, ...claim } = aClaim("a", { driftedAt: at(0) });
+    expect([...driftedNodes({ nodes: [], claims: [claim] }, someRules(), at(0))]).toEqual([]);
+  });
+});
+
+describe("the youngest launch whose node has not joined", () => {
+  const { node: _, ...unjoined } = aClaim("x", { createdAt: at(-3) });
+  const since = (claims: ScopeView["claims"], launches: readonly number[] = []) =>
+    awaitedSince({ nodes: [aNode("a")], claims }, launches.map(at), at(0));
+
+  it("is that of a NodeClaim without a node, or whose node is not listed yet", () => {
+    expect(since([aClaim("a", { createdAt: at(-1) }), unjoined])).toEqual(at(-3));
+    expect(since([aClaim("b", { createdAt: at(-2) }), unjoined])).toEqual(at(-2));
+  });
+
+  it.each([
+    ["is joined", aClaim("a", { createdAt: at(-1) })],
+    ["is being removed", { ...unjoined, isDeleted: true as const }],
+    ["boots for ten minutes", { ...unjoined, createdAt: at(-10) }],
+  ])("is none where it %s", (_, claim) => {
+    expect(since([claim])).toBeUndefined();
+  });
+
+  it("may be any of the last ten minutes where NodeClaims cannot be read", () => {
+    expect(since({ unavailable: "no right" }, [-11, -4, -6])).toEqual(at(-4));
+    expect(since([], [-4])).toBeUndefined();
+  });
+});
+
+it("the nodes that a hold protects are those that are marked or can be: not the user's, excluded or drifted ones", () => {
+  const claims = [aClaim("of-older", { driftedAt: at(-1) })];
+  expect(holdable({ nodes: all, claims }, someRules(), at(0))).toEqual(["bare", "marked", "of-younger"]);
+});

@@ -1,0 +1,135 @@
+import { describe, expect, it } from "vitest";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { type HoldChange, type HoldEvent, withChange } from "../../lambda/core/events.ts";
+import type { MetricName } from "../../lambda/core/metrics.ts";
+import type { Launch } from "../../lambda/core/ports.ts";
+import { reconcile } from "../../lambda/core/reconcile.ts";
+import type { ScopeRecord } from "../../lambda/core/record.ts";
+import { aHeldRecord, aQuiet, aRecord } from "../support/builders.ts";
+import { coreWorld } from "../support/core-world.ts";
+import { at, launchAt } from "./plans.ts";
+
+/** A world with one node, in which launches are only reported. */
+function aWorld(records: readonly ScopeRecord[] = []) {
+  const it = coreWorld({ records });
+  const { world, context, metrics } = it;
+  world.nodes.add("a");
+  const pass = (minute: number, launches: readonly Launch[] = [], isSweep = false) => {
+    world.time = at(minute);
+    return reconcile(context(), "cluster", { launches, isSweep });
+  };
+  const counts = (...names: MetricName[]) =>
+    Object.fromEntries(names.map((name) => [name, metrics.total(name)]));
+  const claim = (minute: number) =>
+    world.nodeClaims.add({ name: `i-${minute}`, instance: `i-${minute}`, createdAt: at(minute) });
+  return { ...it, pass, counts, claim };
+}
+
+describe("the metrics of launches", () => {
+  it("name holds that start, are extended and reach their cap", async () => {
+    const { pass, counts, world } = aWorld();
+    world.deploy({ maxHold: minutes(30) });
+    for (const minute of [0, 5, 15, 20]) await pass(minute, [launchAt(minute)]);
+    expect(counts("HoldsStarted", "HoldsExtended", "HoldsCapped")).toEqual({
+      HoldsStarted: 1,
+      HoldsExtended: 2,
+      HoldsCapped: 1,
+    });
+  });
+
+  it("count those in vain that came in a breather or too late, and no duplicates", async () => {
+    const { pass, counts } = aWorld([aRecord({ quiet: aQuiet("breather") })]);
+    await pass(5, [launchAt(4), launchAt(5)]);
+    await pass(6, [launchAt(4), launchAt(5)]);
+    expect(counts("LaunchesIgnored")).toEqual({ LaunchesIgnored: 2 });
+    await pass(30, [launchAt(8)]);
+    expect(counts("LaunchesIgnored", "HoldsStarted")).toEqual({ LaunchesIgnored: 3, HoldsStarted: 0 });
+  });
+
+  it("count no launch in vain that a NodeClaim had shown before its event came", async () => {
+    const { pass, counts, claim } = aWorld();
+    claim(0);
+    await pass(1, [launchAt(1)]);
+    await pass(1, [launchAt(0)]);
+    expect(counts("LaunchesIgnored", "MissedLaunches")).toEqual({ LaunchesIgnored: 0, MissedLaunches: 0 });
+  });
+
+  it("count launches whose event did not come within minutes", async () => {
+    const { pass, counts, claim, world } = aWorld();
+    for (const minute of [0, 1, 2]) claim(minute);
+    await pass(3.5, [], true);
+    expect(counts("MissedLaunches")).toEqual({ MissedLaunches: 2 });
+    expect(world.log.reported("launches were missed")).toEqual([
+      { scope: "cluster", instances: ["i-0", "i-1"] },
+    ]);
+    await pass(5, [], true);
+    expect(counts("MissedLaunches")).toEqual({ MissedLaunches: 2 });
+  });
+
+  it("miss none of those that hold nothing", async () => {
+    const { pass, counts, claim } = aWorld([aRecord({ quiet: aQuiet("paused") })]);
+    claim(0);
+    await pass(5, [], true);
+    expect(counts("MissedLaunches", "HoldsStarted")).toEqual({ MissedLaunches: 0, HoldsStarted: 0 });
+  });
+
+  it("measure how long the first launch of a hold waited for its marks, once they are all there", async () => {
+    const { pass, metrics, world } = aWorld();
+    world.refuses = (call) => call === "patch a";
+    await pass(0.1, [launchAt(0)]);
+    expect(metrics.all("LaunchToProtectedMs")).toEqual([]);
+    const other = aWorld();
+    await other.pass(0.1, [launchAt(0), launchAt(0.05)]);
+    await other.pass(1, [launchAt(1)]);
+    expect(other.metrics.all("LaunchToProtectedMs")).toEqual([seconds(6)]);
+  });
+});
+
+describe("without NodeClaims", () => {
+  it("the sweep takes a node that joined lately, and that no launch explains, for a launch", async () => {
+    const { pass, counts, world } = aWorld();
+    world.nodeClaims.refusedWith = 404;
+    world.time = at(1);
+    world.ec2.addNode("b", { age: 0 });
+    await pass(2);
+    expect(counts("HoldsStarted")).toEqual({ HoldsStarted: 0 });
+    await pass(4, [], true);
+    expect(counts("HoldsStarted", "MissedLaunches")).toEqual({ HoldsStarted: 1, MissedLaunches: 1 });
+    expect(world.nodes.held()).toEqual(["a", "b"]);
+  });
+
+  it("a node that boots after a launch is none, also where the launch held nothing", async () => {
+    const { pass, counts, world } = aWorld([aRecord({ quiet: aQuiet("breather", { until: at(1) }) })]);
+    world.nodeClaims.refusedWith = 404;
+    await pass(0.5, [launchAt(0.5)]);
+    world.time = at(2);
+    world.ec2.addNode("b", { age: 0 });
+    await pass(4, [], true);
+    expect(counts("HoldsStarted", "MissedLaunches")).toEqual({ HoldsStarted: 0, MissedLaunches: 0 });
+  });
+});
+
+describe("the events of holds", () => {
+  const namesOf = (changes: readonly HoldChange[]) =>
+    changes.reduce(withChange, [] as readonly HoldEvent[]).map(({ type }) => type);
+
+  it("are noted by the pass that wrote the change, and by no other", async () => {
+    const { pass, world } = aWorld();
+    const { write } = world.holds;
+    world.holds.write = async (record) => {
+      world.holds.write = write;
+      await world.holds.put(aHeldRecord());
+      return world.holds.write(record);
+    };
+    await pass(1, [launchAt(0)]);
+    expect(namesOf(world.events.all)).toEqual([]);
+  });
+
+  it("come once each: a hold starts, is extended and ends", async () => {
+    const { pass, world } = aWorld();
+    for (const minute of [0, 5, 10]) await pass(minute, [launchAt(minute)]);
+    await pass(30);
+    await pass(31);
+    expect(namesOf(world.events.all)).toEqual(["Hold Started", "Hold Extended", "Hold Ended"]);
+  });
+});

@@ -1,0 +1,228 @@
+import { describe, expect, it } from "vitest";
+import { minutes } from "../../lambda/core/duration.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import type { ScopeRecord } from "../../lambda/core/record.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
+import { reconcileAll, sweep } from "../../lambda/core/sweep.ts";
+import { Kind } from "../../lambda/record/item-table.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { aHeldRecord, aHold, aRequest } from "../support/builders.ts";
+import { coreWorld } from "../support/core-world.ts";
+import { at } from "./plans.ts";
+
+const [first, second, third] = [holdId(1), holdId(2), holdId(3)];
+const byPool = { scope: "nodepool" } as const;
+
+/** A world with a node in each of these NodePools, named after it. */
+function aWorld(records: readonly ScopeRecord[], rules: Partial<Rules> = {}, pools = ["web", "batch"]) {
+  const it = coreWorld({ records, rules });
+  for (const pool of pools) it.world.nodes.add(pool, { pool });
+  return it;
+}
+
+/** The record of a NodePool, whose launch hold is due at this minute. */
+const dueAt = (minute: number, pool: string, id: string): ScopeRecord =>
+  aHeldRecord({
+    scope: `nodepool/${pool}`,
+    hold: aHold({ id }),
+    launchHold: { startedAt: at(0), lastLaunchAt: at(minute - 20) },
+  });
+
+describe("a sweep", () => {
+  it("reads records, nodes, marks and NodeClaims once for all scopes", async () => {
+    const { world, context } = aWorld([dueAt(20, "web", first), dueAt(20, "batch", second)], byPool);
+    await sweep(context());
+    expect(world.calls.filter((call) => ["all", "claims", "find", "list"].includes(call)).toSorted()).toEqual(
+      ["all", "claims", "list", "list"].toSorted(),
+    );
+  });
+
+  it("ends every hold that is due, whose one-shot did not come", async () => {
+    const { world, context, record } = aWorld([dueAt(20, "web", first), dueAt(40, "batch", second)], byPool);
+    world.nodes.mark("web", first);
+    world.nodes.mark("batch", second);
+    world.time = at(25);
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ batch: second });
+    expect([record("nodepool/web")?.hold, record("nodepool/batch")?.hold?.id]).toEqual([undefined, second]);
+    expect(world.metrics.all("ReleaseLagMs")).toEqual([minutes(5)]);
+  });
+
+  it("holds for launches that no event reported, each in its scope", async () => {
+    const { world, context } = aWorld([], byPool);
+    for (const pool of ["web", "batch"]) world.ec2.launch({ pool, eventAfter: null });
+    world.time = at(4);
+    await sweep(context());
+    expect(new Set(Object.values(world.nodes.marks())).size).toBe(2);
+    expect(world.nodes.held()).toEqual(["batch", "web"]);
+    expect(world.metrics.total("MissedLaunches")).toBe(2);
+  });
+
+  it("marks nodes that joined since the last look, and sets a one-shot that was lost", async () => {
+    const { world, context, record } = aWorld([aHeldRecord({ looks: { oneShot: at(20) } })]);
+    await sweep(context());
+    expect(world.nodes.held()).toEqual(["batch", "web"]);
+    expect([...world.oneShots.armed.values()].map((one) => one.at)).toEqual([record()?.looks.oneShot]);
+  });
+
+  it("is noted when it has ended, with how much is held and for how long", async () => {
+    const { world, context } = aWorld([dueAt(40, "web", first), dueAt(50, "batch", second)], byPool);
+    world.time = at(30);
+    await sweep(context());
+    const latest = (name: "HoldActive" | "OldestHoldMs" | "NodesHeldNow") => world.metrics.all(name);
+    expect([latest("HoldActive"), latest("OldestHoldMs")]).toEqual([[2], [minutes(30)]]);
+    expect(await world.journal.lastSweep()).toEqual(at(30));
+    world.metrics.values.length = 0;
+    await sweep(context());
+    expect(latest("NodesHeldNow")).toEqual([2]);
+  });
+});
+
+describe("orphaned marks", () => {
+  it("are removed: of holds that no record names, and of records that cannot be read", async () => {
+    const { world, context } = aWorld([aHeldRecord()], {}, ["a", "b", "c"]);
+    for (const [name, id] of [
+      ["a", first],
+      ["b", second],
+      ["c", third],
+    ] as const)
+      world.nodes.mark(name, id);
+    world.time = at(5);
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ a: first });
+    expect(world.metrics.total("OrphansFound")).toBe(2);
+  });
+
+  it("are also those of nodes that the settings leave out, though their hold is on", async () => {
+    const { world, context } = aWorld([aHeldRecord()], { nodePools: { only: [], except: ["batch"] } });
+    for (const name of ["web", "batch"]) world.nodes.mark(name, first);
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ web: first });
+  });
+
+  it("are never a user's value in the label, nor the user's annotation", async () => {
+    const { world, context } = aWorld([]);
+    world.nodes.edit("web", "labels", holdLabel, "never");
+    world.nodes.edit("batch", "annotations", world.settings.holdAnnotation, "true");
+    const before = world.nodes.all();
+    await sweep(context());
+    expect([world.nodes.all(), world.metrics.total("OrphansFound")]).toEqual([before, 0]);
+  });
+});
+
+describe("holds that are over", () => {
+  const records = [dueAt(24, "a", first), dueAt(22, "b", second), dueAt(60, "c", third)];
+  const ended = dueAt(20, "d", holdId(4));
+  const done = {
+    ...ended,
+    hold: aHold({ id: holdId(4), ended: { at: at(20), because: "the hold expired" } }),
+  };
+
+  it("come first, the most overdue before the others", async () => {
+    const { world, context } = aWorld([...records, done], byPool, ["a", "b", "c", "d", "e"]);
+    world.time = at(25);
+    const { outcomes } = await reconcileAll(context());
+    expect(outcomes.map(({ record }) => record.scope.slice("nodepool/".length))).toEqual([
+      "d",
+      "b",
+      "a",
+      "c",
+      "e",
+    ]);
+  });
+
+  it("leave the rest to the next sweep where the time is over", async () => {
+    const { world, context } = aWorld(records, byPool, ["a", "b", "c"]);
+    world.time = at(25);
+    const { deadline, ...rest } = context();
+    const { write } = world.holds;
+    world.holds.write = (record) => {
+      world.time = deadline;
+      return write.call(world.holds, record);
+    };
+    const { outcomes } = await reconcileAll({ ...rest, deadline });
+    expect(outcomes.map(({ record }) => record.scope)).toEqual(["nodepool/b"]);
+  });
+});
+
+describe("what fails", () => {
+  it("in one scope stops no other one, and the sweep is not noted", async () => {
+    const { world, context } = aWorld([dueAt(20, "web", first), dueAt(20, "batch", second)], byPool);
+    for (const [name, id] of [
+      ["web", first],
+      ["batch", second],
+    ] as const)
+      world.nodes.mark(name, id);
+    world.time = at(25);
+    const { write } = world.holds;
+    world.holds.write = async (record) => record.scope !== "nodepool/web" && write.call(world.holds, record);
+    await expect(sweep(context())).rejects.toThrow(
+      "the record of nodepool/web was changed by other functions",
+    );
+    expect(world.nodes.marks()).toEqual({ web: first });
+    expect(await world.journal.lastSweep()).toBeUndefined();
+  });
+
+  it("of the nodes stops no other one: 180 of 200 that refuse every change keep the others from nothing", async () => {
+    const names = Array.from({ length: 200 }, (_, n) => `n${n + 100}`);
+    const { world, context, record } = aWorld([aHeldRecord()], {}, names);
+    for (const name of names) world.nodes.mark(name, first);
+    world.refuses = (call) => call.startsWith("patch n") && Number(call.slice("patch n".length)) < 280;
+    world.time = at(25);
+    await sweep(context());
+    expect(Object.keys(world.nodes.marks())).toHaveLength(180);
+    expect(record()?.hold?.ended).toBeDefined();
+    expect(world.metrics.total("NodePatchFailures")).toBe(180);
+  });
+
+  it("to be read of NodeClaims is no reason to hold for longer", async () => {
+    const { world, context, record } = aWorld([aHeldRecord()]);
+    world.nodes.mark("web", first);
+    world.time = at(25);
+    world.refuses = (call) => call === "claims";
+    await sweep(context());
+    expect([record()?.hold, world.nodes.marks()]).toEqual([undefined, {}]);
+  });
+
+  it("to be read of nodes keeps no hold from being ended; its marks are removed later", async () => {
+    const { world, context, record } = aWorld([aHeldRecord()]);
+    world.time = at(25);
+    world.refuses = (call) => call === "list";
+    await expect(sweep(context())).rejects.toThrow("list was refused");
+    expect(record()?.hold?.ended?.at).toEqual(at(25));
+  });
+
+  it("to be read of one item is reported after all others are done", async () => {
+    const { world, context } = aWorld([aHeldRecord()]);
+    world.nodes.mark("web", first);
+    await world.table.put(Kind.record, "elsewhere", { version: 1 });
+    world.time = at(25);
+    await expect(sweep(context())).rejects.toThrow("Delete this item");
+    expect(world.nodes.marks()).toEqual({});
+  });
+});
+
+it("after the setting scope has changed the old hold ends, and each NodePool is held for its own launches", async () => {
+  const { world, context, record } = aWorld([]);
+  world.ec2.launch({ pool: "web", eventAfter: null, joinsAfter: null });
+  await sweep(context());
+  const before = record()?.hold?.id ?? "";
+  expect(world.nodes.marks()).toEqual({ web: before, batch: before });
+  world.deploy(byPool);
+  world.time = at(5);
+  await sweep(context());
+  expect(record()?.hold).toBeUndefined();
+  expect(world.nodes.marks()).toEqual({ web: record("nodepool/web")?.hold?.id });
+  expect([...world.journal.past.values()].map(({ endedBecause }) => endedBecause)).toEqual([
+    "the setting scope has changed",
+  ]);
+});
+
+it("a request for a scope that the settings keep no more ends with it", async () => {
+  const { world, context, record } = aWorld([
+    aHeldRecord({ scope: "nodepool/web", requests: [aRequest({ until: at(180) })] }),
+  ]);
+  world.nodes.mark("web", first);
+  await sweep(context());
+  expect([world.nodes.marks(), record("nodepool/web")?.hold]).toEqual([{}, undefined]);
+});
