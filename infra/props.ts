@@ -14,8 +14,12 @@ export interface KarpenterNodeHolderProps {
   readonly cluster: string;
   /** `hold`, or `observe`: everything is decided and recorded, and no node is changed. Default: hold. */
   readonly mode?: Settings["mode"];
-  /** How long each launch protects the nodes of its scope (1m to 24h). Default: 20m. */
-  readonly hold?: Duration;
+  /** How long each launch protects the nodes of its scope; or `auto`: a node goes when that pays (1m to 24h). Default: 20m. */
+  readonly hold?: Duration | "auto";
+  /** With `hold=auto`: what the relaunch of a node is worth, in time of that node (1m to 24h). Default: 5m. */
+  readonly relaunchCost?: Duration;
+  /** With `hold=auto`: what the eviction of a pod is worth, in time of its node (to 24h). Default: 3m. */
+  readonly evictionCost?: Duration;
   /** Launches never hold for longer without a break, however many there are; `0s` for no cap (1m to 168h). Default: 2h. */
   readonly maxHold?: Duration;
   /** After `maxHold`, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h). Default: 10m. */

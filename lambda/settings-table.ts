@@ -9,12 +9,13 @@ import { windowPattern } from "./triggers.ts";
  */
 
 type Kind =
-  /** From `least` to `most`. `zero`: what 0s means, where that is allowed too. */
+  /** From `least` to `most`. `zero`: what 0s means, where that is allowed too; `or`: a word that is allowed instead. */
   | Readonly<{
       kind: "duration";
       least: Duration;
       most: Duration;
       zero?: string;
+      or?: string;
       whole?: "minutes";
     }>
   | Readonly<{ kind: "choice"; choices: readonly string[] }>
@@ -57,9 +58,19 @@ export const holderSettings = {
     help: "`hold`, or `observe`: everything is decided and recorded, and no node is changed",
   },
   hold: {
-    value: { kind: "duration", least: minutes(1), most: hours(24) },
+    value: { kind: "duration", least: minutes(1), most: hours(24), or: "auto" },
     default: "20m",
-    help: "how long each launch protects the nodes of its scope",
+    help: "how long each launch protects the nodes of its scope; or `auto`: a node goes when that pays",
+  },
+  relaunchCost: {
+    value: { kind: "duration", least: minutes(1), most: hours(24) },
+    default: "5m",
+    help: "with `hold=auto`: what the relaunch of a node is worth, in time of that node",
+  },
+  evictionCost: {
+    value: { kind: "duration", least: 0, most: hours(24) },
+    default: "3m",
+    help: "with `hold=auto`: what the eviction of a pod is worth, in time of its node",
   },
   maxHold: {
     value: { kind: "duration", least: minutes(1), most: hours(24 * 7), zero: "for no cap" },
@@ -213,13 +224,15 @@ export function meaningOf({ help, value }: Setting): string {
   return `${help} (${value.least > 0 ? `${least} ` : ""}to ${most})`;
 }
 
-type ValueOf<Kind> = Kind extends { kind: "duration" }
-  ? Duration
-  : Kind extends { choices: readonly (infer Choice)[] }
-    ? Choice
-    : Kind extends { kind: "list" }
-      ? readonly string[]
-      : string;
+type ValueOf<Kind> = Kind extends { kind: "duration"; or: infer Other }
+  ? Duration | Other
+  : Kind extends { kind: "duration" }
+    ? Duration
+    : Kind extends { choices: readonly (infer Choice)[] }
+      ? Choice
+      : Kind extends { kind: "list" }
+        ? readonly string[]
+        : string;
 
 /** The values of a table's settings, each of its kind. */
 export type Values<Table extends SettingsTable> = {

@@ -18,19 +18,30 @@ export const settingNames = Object.keys(holderSettings) as readonly SettingName[
 export type RawSettings = Readonly<Partial<Record<SettingName, unknown>>>;
 
 /** The settings, read and checked; the same for every source. */
-export type Settings = Omit<Values<typeof holderSettings>, "nodePools"> & Pick<Rules, "nodePools">;
+export type Settings = Omit<Values<typeof holderSettings>, "hold" | "nodePools"> &
+  Pick<Rules, "hold" | "auto" | "nodePools">;
+
+/** With `hold=auto`, how long a launch holds where pods may not be listed. */
+const withoutPods = minutes(20);
 
 /** Reads all settings and reports every problem at once; those left out have their defaults. */
 export function checkSettings(raw: RawSettings): { settings: Settings; problems: readonly string[] } {
   const { values, problems } = readValues(holderSettings, raw);
-  const { nodePools, ...others } = values;
-  const { hold, maxHold, initialDelay, karpenter } = others;
+  const { hold: length, nodePools, ...others } = values;
+  const { maxHold, initialDelay, karpenter } = others;
+  const auto = length === "auto";
+  const hold = auto ? Math.min(withoutPods, maxHold || withoutPods) : length;
   const refuse = (name: "maxHold" | "initialDelay", expected: string) =>
     problems.push(`${name} must be ${expected}, not "${formatDuration(values[name])}"`);
+  if (auto && maxHold === 0) refuse("maxHold", "a time with hold=auto");
+  for (const name of ["relaunchCost", "evictionCost"] as const)
+    if (raw[name] && !auto) problems.push(`${name} has an effect with hold=auto only`);
   if (maxHold > 0 && maxHold < hold) refuse("maxHold", `at least hold (${formatDuration(hold)}), or 0s`);
   if (initialDelay >= hold) refuse("initialDelay", `shorter than hold (${formatDuration(hold)})`);
   const settings: Settings = {
     ...others,
+    hold,
+    auto,
     nodePools: {
       only: nodePools.filter((name) => !name.startsWith("!")),
       except: nodePools.filter((name) => name.startsWith("!")).map((name) => name.slice(1)),
@@ -57,13 +68,14 @@ export function checkDeployment(raw: Readonly<Record<string, unknown>>) {
   return { settings, deployment, windows, problems: [...problems, ...others, ...ofWindows] };
 }
 
-type Written = Readonly<Record<string, unknown>> & Pick<Partial<Settings>, "nodePools">;
+type Written = Readonly<Record<string, unknown>> & Pick<Partial<Settings>, "auto" | "nodePools">;
 
 /** Settings as text again; "" where there is none. */
-export function writeSettings({ nodePools, ...settings }: Written): Record<SettingName, string> {
+export function writeSettings({ auto, nodePools, ...settings }: Written): Record<SettingName, string> {
   const { only = [], except = [] } = nodePools ?? {};
   const values: Readonly<Record<string, unknown>> = {
     ...settings,
+    ...(auto ? { hold: "auto" } : { relaunchCost: "", evictionCost: "" }),
     nodePools: [...only, ...except.map((name) => `!${name}`)],
   };
   const entries = settingNames.map((name) => {
@@ -101,6 +113,7 @@ const isText = (value: unknown): boolean =>
 function readValue({ value }: Setting, text: string): unknown {
   switch (value.kind) {
     case "duration": {
+      if (text === value.or) return text;
       const read = parseDuration(text);
       if (read === undefined || (value.zero && read === 0)) return read;
       const isWhole = value.whole === undefined || read % minutes(1) === 0;
@@ -124,5 +137,5 @@ function expectedOf({ value }: Setting): string {
   const range = `from ${formatDuration(value.least)} to ${formatDuration(value.most)}`;
   const zero = value.zero ? `, or 0s ${value.zero}` : "";
   const like = value.whole ? " in whole minutes, like 20m or 1h" : ", like 90s, 20m, 2h or 1d";
-  return `a duration ${range}${zero}${like}`;
+  return `${value.or ? `${value.or}, or ` : ""}a duration ${range}${zero}${like}`;
 }

@@ -17,6 +17,7 @@ import { KubernetesClient } from "./kubernetes/client.ts";
 import { KubernetesInspection } from "./kubernetes/inspection.ts";
 import { KubernetesNodeClaims } from "./kubernetes/nodeclaims.ts";
 import { KubernetesNodes, type KubernetesNodesOptions } from "./kubernetes/nodes.ts";
+import { KubernetesPods } from "./kubernetes/pods.ts";
 import type { ClusterLogin } from "./kubernetes/transport.ts";
 import { StoredHolds } from "./record/stored-holds.ts";
 import { StoredJournal } from "./record/stored-journal.ts";
@@ -65,6 +66,7 @@ export function wireRelease(config: Config): Wired<PassPorts> {
     events,
     nodes: new KubernetesNodes(cluster),
     nodeClaims: new KubernetesNodeClaims(cluster),
+    pods: new KubernetesPods(cluster),
     schedules: new SchedulerReleases({
       client: calls.ofAws(new SchedulerClient(client)),
       clock: systemClock,
@@ -99,6 +101,7 @@ export function wireControl(config: Config): Wired<Ports> & Readonly<{ inspectio
       ...wired.cluster,
       clock: systemClock,
       mode: config.settings.mode,
+      auto: config.settings.auto,
     }),
   };
 }

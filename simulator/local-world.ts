@@ -4,6 +4,7 @@ import type { KubernetesCall, KubernetesCaller } from "../lambda/kubernetes/clie
 import { parseNode } from "../lambda/kubernetes/node-objects.ts";
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
+import { KubernetesPods } from "../lambda/kubernetes/pods.ts";
 import type { ItemTable } from "../lambda/record/item-table.ts";
 import { StoredHolds } from "../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../lambda/record/stored-journal.ts";
@@ -71,6 +72,7 @@ export function localWorld(options: LocalWorldOptions): LocalWorld {
     journal,
     nodes: new KubernetesNodes({ api, karpenter, annotation, nodePools, metrics }),
     nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
+    pods: new KubernetesPods({ api }),
     launches: ec2,
     ids: holdIds,
     metrics,

@@ -1,6 +1,6 @@
 import { after, type Duration, minutes } from "../lambda/core/duration.ts";
 import { TryAgainError } from "../lambda/core/errors.ts";
-import type { CallContext, Ids, NodeClaims, Nodes, Ports } from "../lambda/core/ports.ts";
+import type { CallContext, Ids, NodeClaims, Nodes, Pods, Ports } from "../lambda/core/ports.ts";
 import { onControlRequest } from "../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../lambda/handlers/release.ts";
@@ -8,6 +8,7 @@ import { onSweepDue } from "../lambda/handlers/sweep.ts";
 import { type KubernetesCall, type KubernetesCaller, OutOfTimeError } from "../lambda/kubernetes/client.ts";
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
+import { KubernetesPods } from "../lambda/kubernetes/pods.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
 import { type Message, MessageQueue } from "../local/holder/queue.ts";
 import { type Around, answerCall, interceptedPorts, nameOf } from "./calls.ts";
@@ -71,7 +72,7 @@ export class World {
   /** Called after each step of an invocation with the call it made; at its beginning there is none yet. */
   watch: (invocation: Invocation, call: string) => void = () => {};
   retries: Retry[] = [];
-  readonly #outside: Omit<Ports, "rules" | "nodes" | "nodeClaims">;
+  readonly #outside: Omit<Ports, "rules" | "nodes" | "nodeClaims" | "pods">;
   readonly #api: KubernetesCaller = {
     call: (call, { deadline }) => this.#callCluster(call, deadline),
   };
@@ -102,12 +103,16 @@ export class World {
   /** The ports of a function of the current deployment. */
   get ports(): Ports {
     const { settings: rules } = this;
-    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims };
+    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims, pods: this.#pods };
   }
 
   get #nodeClaims(): NodeClaims {
     const { karpenter, nodePools } = this.settings;
     return new KubernetesNodeClaims({ api: this.#api, karpenter, nodePools });
+  }
+
+  get #pods(): Pods {
+    return new KubernetesPods({ api: this.#api });
   }
 
   get #nodes(): Nodes {

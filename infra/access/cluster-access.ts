@@ -15,7 +15,7 @@ export class ClusterAccess extends Construct {
 
   constructor(scope: Construct, id: string, plan: Plan) {
     super(scope, id);
-    const { cluster, holdAnnotation, mode } = plan.settings;
+    const { cluster, holdAnnotation, mode, auto } = plan.settings;
     this.clusterArn = Stack.of(this).formatArn({
       service: "eks",
       resource: "cluster",
@@ -40,6 +40,7 @@ export class ClusterAccess extends Construct {
         cluster,
         holdAnnotation,
         mode,
+        auto,
         roles: Lazy.list({ produce: () => admin.roleArns }),
         // What is written into the cluster comes with the code that writes it.
         bundle: FileSystem.fingerprint(bundleOf("cluster-access")),

@@ -5,6 +5,7 @@ import { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Provider } from "aws-cdk-lib/custom-resources";
 import { Construct } from "constructs";
 import { AccessEnvironment } from "../../lambda/cluster-access/template-names.ts";
+import { formatDuration } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { SettingEnvironment, vpcVariable } from "../../lambda/environment.ts";
 import { acknowledgeWildcard } from "../acknowledge.ts";
@@ -36,6 +37,7 @@ export class ClusterAdmin extends Construct {
         [SettingEnvironment.cluster]: plan.settings.cluster,
         [SettingEnvironment.holdAnnotation]: plan.settings.holdAnnotation,
         [SettingEnvironment.mode]: plan.settings.mode,
+        [SettingEnvironment.hold]: plan.settings.auto ? "auto" : formatDuration(plan.settings.hold),
         [AccessEnvironment.roles]: Lazy.string({ produce: () => this.roleArns.join(",") }),
         ...(plan.vpc && { [vpcVariable]: "true" }),
       },

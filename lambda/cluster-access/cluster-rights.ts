@@ -27,8 +27,9 @@ export type KubernetesAccessOptions = Readonly<{
   api: KubernetesCaller;
   clock: Clock;
   log: Log;
-  /** The setting, which decides on the right to patch nodes. */
+  /** The settings, which decide on the rights to patch nodes and to list pods. */
   mode?: Rules["mode"];
+  auto?: boolean;
   /** The longest each action may take. */
   timeLimit?: Duration;
   /** When all of them must have ended. */

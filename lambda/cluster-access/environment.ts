@@ -10,6 +10,7 @@ export type AccessConfig = Readonly<{
   cluster: string;
   holdAnnotation: string;
   mode: Rules["mode"];
+  auto: boolean;
   /** The role that this function runs in. */
   adminRole: string;
   /** The roles of the holder's functions. */
@@ -24,6 +25,7 @@ const environment = fields({
     isAnnotationKey(key) ? key : undefined,
   ),
   [SettingEnvironment.mode]: v.picklist(["hold", "observe"], "hold or observe"),
+  [SettingEnvironment.hold]: matching(/./, "a duration or auto"),
   [AccessEnvironment.adminRole]: matching(roleArn, "the ARN of a role"),
   [AccessEnvironment.roles]: textAs("the ARNs of roles, separated by commas", (text) => {
     const roles = text.split(",");
@@ -37,6 +39,7 @@ export function readAccessConfig(env: Readonly<Record<string, string | undefined
     cluster: read[SettingEnvironment.cluster],
     holdAnnotation: read[SettingEnvironment.holdAnnotation],
     mode: read[SettingEnvironment.mode],
+    auto: read[SettingEnvironment.hold] === "auto",
     adminRole: read[AccessEnvironment.adminRole],
     roles: read[AccessEnvironment.roles],
   };

@@ -24,8 +24,11 @@ export function keysOfRole(role: unknown): readonly string[] {
   return typeof keys === "string" ? keys.split(",").filter(isAnnotationKey) : [];
 }
 
-/** Lets the holder read nodes, patch them unless it only observes, list NodeClaims, and nothing else. */
-export const clusterRole = (annotations: readonly string[], mode: Rules["mode"]): V1ClusterRole => ({
+/** Lets the holder read nodes, patch them unless it only observes, list NodeClaims, with `hold=auto` pods, and nothing else. */
+export const clusterRole = (
+  annotations: readonly string[],
+  { mode = "hold", auto = false }: Pick<RightsOptions, "mode" | "auto">,
+): V1ClusterRole => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
   metadata: { ...metadata, annotations: { [keysAnnotation]: annotations.join(",") } },
@@ -36,8 +39,14 @@ export const clusterRole = (annotations: readonly string[], mode: Rules["mode"])
       verbs: mode === "hold" ? ["get", "list", "patch"] : ["get", "list"],
     },
     { apiGroups: [nodeClaimsGroup], resources: ["nodeclaims"], verbs: ["list"] },
+    ...(auto ? podRights : []),
   ],
 });
+
+const podRights = [
+  { apiGroups: [""], resources: ["pods"], verbs: ["list"] },
+  { apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ["list"] },
+];
 
 const clusterRoleBinding = (subject: Subject): V1ClusterRoleBinding => ({
   apiVersion: `${rbac}/v1`,
@@ -86,8 +95,8 @@ function objectOf(object: Written, plural: string): AccessObject {
   return { path, needsPolicies: apiVersion === admission, object };
 }
 
-/** Whose rights, and whether nodes may be changed. */
-export type RightsOptions = Readonly<{ subject?: Subject; mode?: Rules["mode"] }>;
+/** Whose rights, whether nodes may be changed, and whether pods may be listed. */
+export type RightsOptions = Readonly<{ subject?: Subject; mode?: Rules["mode"]; auto?: boolean }>;
 
 /**
  * All our objects in a cluster, for these annotation keys, the present one first. The ClusterRole, which records the keys,
@@ -95,9 +104,9 @@ export type RightsOptions = Readonly<{ subject?: Subject; mode?: Rules["mode"] }
  */
 export const accessManifest = (
   annotations: readonly string[],
-  { subject = holderGroup, mode = "hold" }: RightsOptions = {},
+  { subject = holderGroup, ...rights }: RightsOptions = {},
 ): readonly AccessObject[] => [
-  objectOf(clusterRole(annotations, mode), "clusterroles"),
+  objectOf(clusterRole(annotations, rights), "clusterroles"),
   objectOf(admissionPolicy(annotations, subject), "validatingadmissionpolicies"),
   objectOf(admissionPolicyBinding, "validatingadmissionpolicybindings"),
   objectOf(clusterRoleBinding(subject), "clusterrolebindings"),

@@ -1,23 +1,27 @@
-import { after, earlier, later } from "./duration.ts";
+import { after, type Duration, earlier, later } from "./duration.ts";
 import type { Launch } from "./ports.ts";
 import type { LaunchHold } from "./record.ts";
 import type { Rules } from "./rules.ts";
 
 /** When a launch hold ends, and whether it would last longer without the cap. */
-export function endOf({ startedAt, lastLaunchAt }: LaunchHold, { hold, maxHold }: Limits) {
+export function endOf({ startedAt, lastLaunchAt }: LaunchHold, { hold, auto, maxHold }: Limits) {
+  if (auto) return { at: after(lastLaunchAt, maxHold), isCapped: false };
   const asked = after(lastLaunchAt, hold);
   if (maxHold === 0) return { at: asked, isCapped: false };
   const cap = after(startedAt, maxHold);
   return { at: earlier(asked, cap), isCapped: cap < asked };
 }
 
-type Limits = Pick<Rules, "hold" | "maxHold">;
+type Limits = Pick<Rules, "hold" | "auto" | "maxHold">;
+
+/** How long one launch holds. */
+export const lengthOf = ({ hold, auto, maxHold }: Limits): Duration => (auto ? maxHold : hold);
 type Facts = Readonly<{
   before?: LaunchHold | undefined;
   launches: readonly Launch[];
   /** Earlier launches do not count. */
   countFrom: Date;
-  rules: Pick<Rules, "hold" | "maxHold" | "initialDelay">;
+  rules: Limits & Pick<Rules, "initialDelay">;
   now: Date;
 }>;
 
@@ -36,7 +40,7 @@ export function launchHoldAfter(facts: Facts): LaunchHold | undefined {
 export const launchesThatHold = ({ launches, countFrom, rules, now }: Facts): readonly Launch[] =>
   launches.filter((launch) => {
     const at = earlier(launch.launchedAt, now);
-    return at >= countFrom && isDelayOver(launch, rules, now) && after(at, rules.hold) > now;
+    return at >= countFrom && isDelayOver(launch, rules, now) && after(at, lengthOf(rules)) > now;
   });
 
 /** Whether the initial delay of a launch is over. */

@@ -5,13 +5,20 @@ import { planMark } from "./marks/plan-marks.ts";
 import { longestBoot } from "./plan.ts";
 import type { NodeChange, NodeClaim, SeenNode, Unavailable } from "./ports.ts";
 import type { ScopeRecord } from "./record.ts";
+import type { Bound, Room } from "./room.ts";
 import { isOfRules, type Rules } from "./rules.ts";
 
 /** What the cluster showed of a scope. */
 export type ScopeView = Readonly<{
   nodes: readonly SeenNode[];
   claims: readonly NodeClaim[] | Unavailable;
+  /** With `hold=auto`: the pods, or that they may be listed, or why not. */
+  pods?: readonly Bound[] | "not read" | Unavailable | undefined;
 }>;
+
+/** The nodes with their room for pods, as their NodeClaims report it. */
+export const roomsOf = (view: ScopeView): readonly Room[] =>
+  claimsOf(view).flatMap(({ node, room }) => (node && room ? [{ name: node, ...room }] : []));
 
 /** The NodeClaims, or none where they cannot be read. */
 export const claimsOf = ({ claims }: ScopeView): readonly NodeClaim[] =>
@@ -62,8 +69,9 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
   const { hold, scope } = record;
   if (!hold) return [];
   const drifted = isRequested ? new Set() : driftedNodes(view, rules, now);
+  const letGo = record.account?.letGo ?? {};
   return view.nodes.flatMap((node): NodeChange[] => {
-    const isHeld = until !== undefined && !drifted.has(node.name);
+    const isHeld = until !== undefined && !drifted.has(node.name) && letGo[node.name] === undefined;
     if (isHeld && rules.mode === "hold") {
       const { change } = planMark(node, { holdId: hold.id, annotation: rules.holdAnnotation });
       return change ? [{ do: "mark", node, holdId: hold.id, scope }] : [];

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, earlier, later, minutes, seconds } from "./duration.ts";
 import { endOf, isDelayOver, launchesThatHold, launchHoldAfter, nextDelayEnd } from "./launches.ts";
+import type { Account } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import { describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
 import {
+  type AutoFigures,
   type Figures,
   type Hold,
   type Looks,
@@ -43,6 +45,12 @@ export type NodeFacts = Readonly<{
   present: ReadonlySet<string>;
   awaitedSince?: Date | undefined;
   nextDriftEnd?: Date | undefined;
+  /** With `hold=auto`, the account of the nodes by now, where this pass has read the pods. */
+  account?: Account | undefined;
+  /** What `hold=auto` found since the last look. */
+  since?: AutoFigures | undefined;
+  /** With `hold=auto`, when the pods are to be read next. */
+  nextReadAt?: Date | undefined;
 }>;
 
 /** What is held, until when and why; the record that says so; and when to look again. */
@@ -102,10 +110,11 @@ export function planScope(facts: PlanFacts): Plan {
   const holding = launchesThatHold(ofLaunches);
   const wasCapped = isOver && end.isCapped;
   const started = startOrEnd({ ...facts, next, until, silence, wasCapped, asked, holding });
-  const { watched: _w, ...unwatched } = started.record;
+  const { watched: _w, account: _a, ...unwatched } = started.record;
   const planned: ScopeRecord = {
     ...unwatched,
     ...watchedAfter(facts, until !== undefined),
+    ...accountAfter(facts, until !== undefined && launchHold !== undefined, asked.length > 0),
     figures: figuresAfter({ ...facts, next: started.record, until, counted, asked, end }),
   };
   const looks = looksOf({ ...facts, hold: planned.hold, until, asked });
@@ -265,6 +274,9 @@ function figuresAfter(facts: FigureFacts): Figures {
     capped: figures.capped || (end?.isCapped ?? false),
     requests: requests.slice(0, mostNames),
     removed: figures.removed + (nodes ? gone(next.watched, nodes).length : 0),
+    superfluous: figures.superfluous + (nodes?.since?.superfluous ?? 0),
+    letGo: figures.letGo + (nodes?.since?.letGo ?? 0),
+    spared: figures.spared + (nodes?.since?.spared ?? 0),
   };
 }
 
@@ -300,6 +312,17 @@ const dueOf = ({ requests, ...record }: ScopeRecord, rules: Rules): Date | undef
     rules,
   );
 
+/** The account goes on as long as launches hold. A request holds all nodes, so none is let go. */
+function accountAfter(
+  { nodes, record, rules }: PlanFacts,
+  isOn: boolean,
+  isRequested: boolean,
+): Pick<ScopeRecord, "account"> {
+  const account = nodes?.account ?? record.account;
+  if (!isOn || !rules.auto || !account) return {};
+  return { account: isRequested ? { ...account, letGo: {} } : account };
+}
+
 type LookFacts = PlanFacts &
   Readonly<{ hold?: Hold | undefined; until: Date | undefined; asked: readonly Request[] }>;
 type NextLooks = Readonly<{ looks: Looks; oneShot?: Date; message?: Duration }>;
@@ -318,7 +341,9 @@ function looksOf({ record, nodes, launches, until, rules, now, canQueue }: LookF
   const delay = sending !== undefined && !isSent ? sending : undefined;
   const sent = delay !== undefined ? { message: after(now, delay) } : isSent ? { message } : {};
 
-  const times = until ? [until, nodes?.nextDriftEnd, nextDelayEnd(launches, rules, now)] : [];
+  const times = until
+    ? [until, nodes?.nextDriftEnd, nodes?.nextReadAt, nextDelayEnd(launches, rules, now)]
+    : [];
   const next = times
     .flatMap((time) => (time && time > now ? [time] : []))
     .reduce<Date | undefined>(soonestOf, undefined);

@@ -3,6 +3,7 @@ import type { HoldChange } from "./events.ts";
 import type { ManagedNode } from "./marks/plan-marks.ts";
 import type { MetricName } from "./metrics.ts";
 import type { PastHold, ScopeRecord } from "./record.ts";
+import type { Bound, Room } from "./room.ts";
 import type { Rules } from "./rules.ts";
 import type { Scope } from "./scope.ts";
 
@@ -106,6 +107,8 @@ export type NodeClaim = Readonly<{
   driftedAt?: Date;
   /** Karpenter is removing its node. */
   isDeleted?: true;
+  /** The room that its node has for pods. */
+  room?: Omit<Room, "name">;
 }>;
 
 /** Karpenter's own record of its nodes; only read. */
@@ -113,6 +116,14 @@ export interface NodeClaims {
   /** Those of a scope, without those that are being removed. */
   list(scope: Scope, context: CallContext): Promise<readonly NodeClaim[] | Unavailable>;
   /** What of this we cannot read in the cluster, and what that means. */
+  limits(context: CallContext): Promise<readonly string[]>;
+}
+
+/** The pods on nodes; only read, and only with `hold=auto`. */
+export interface Pods {
+  /** The pods of the whole cluster that are on a node and have not finished. */
+  list(context: CallContext): Promise<readonly Bound[] | Unavailable>;
+  /** That we may not list them, and what that means. */
   limits(context: CallContext): Promise<readonly string[]>;
 }
 
@@ -167,6 +178,7 @@ export type Ports = Readonly<{
   events?: HoldEvents | undefined;
   nodes: Nodes;
   nodeClaims: NodeClaims;
+  pods: Pods;
   launches: Launches;
   schedules: Schedules;
   followUps: FollowUps;

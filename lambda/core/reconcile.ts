@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, earlier, minutes, seconds } from "./duration.ts";
 import { attemptAll, TryAgainError } from "./errors.ts";
+import { lengthOf } from "./launches.ts";
 import { holdLabel } from "./marks/keys.ts";
+import { lookAtNodes } from "./pays.ts";
 import { longestBoot, type Plan, planScope, seenKept, wholeMinuteFrom } from "./plan.ts";
-import { awaitedSince, holdable, nextDriftEnd, planNodes, type ScopeView } from "./plan-nodes.ts";
+import { awaitedSince, holdable, nextDriftEnd, planNodes, roomsOf, type ScopeView } from "./plan-nodes.ts";
 import type { Changed, Launch, PassContext } from "./ports.ts";
 import { emptyRecord, pastOf, type ScopeRecord, withoutHold } from "./record.ts";
 import type { Rules } from "./rules.ts";
@@ -15,6 +17,8 @@ export type Trigger = Readonly<{
   launches?: readonly Launch[];
   /** What somebody asked for: the record as it is to be, before anything is planned. It may refuse by an error. */
   change?: ((record: ScopeRecord, now: Date) => ScopeRecord) | undefined;
+  /** With `hold=auto`, the pods are read. */
+  isLook?: boolean;
   /** The one-shot is set again, also where the record names one. */
   isSweep?: boolean;
 }>;
@@ -35,7 +39,7 @@ export const nothingChanged: Changed = {
 /** Compares what is with what should be in one scope, and changes what differs. Whatever it leaves undone, the next pass does. */
 export async function reconcile(context: PassContext, scope: Scope, trigger: Trigger = {}): Promise<Outcome> {
   const [view, record, whole] = await Promise.all([
-    readView(context, scope),
+    readView(context, scope, trigger.isLook),
     context.holds.find(scope),
     findWhole(context, scope),
   ]);
@@ -95,23 +99,47 @@ const claimsTime: Duration = seconds(10);
 export async function readView(
   context: PassContext,
   scope: Scope,
+  isLook = false,
 ): Promise<ScopeView | Readonly<{ error: unknown }>> {
-  const { nodes, nodeClaims, clock, log, metrics } = context;
+  const { nodes, nodeClaims, clock, log } = context;
   const deadline = earlier(context.deadline, after(clock.now(), claimsTime));
   const reading = nodeClaims.list(scope, { ...context, deadline }).catch((error: unknown) => {
     log.warn("NodeClaims could not be read: drifted nodes are held, too", { scope, error });
     return { unavailable: "NodeClaims could not be read" };
   });
   try {
-    const [listed, claims] = await Promise.all([nodes.list(scope, context), reading]);
-    if ("unavailable" in claims && "isMissingRight" in claims) {
-      log.warn("the cluster has not given the holder all of its rights", { because: claims.unavailable });
-      metrics.add("RightsMissing", 1);
-    }
-    return { nodes: listed, claims };
+    const [listed, claims, pods] = await Promise.all([
+      nodes.list(scope, context),
+      reading,
+      readPods(context, isLook),
+    ]);
+    reportMissing(context, claims);
+    reportMissing(context, pods);
+    return { nodes: listed, claims, ...(pods && { pods }) };
   } catch (error) {
     return { error };
   }
+}
+
+/** Only with `hold=auto`. A launch does not wait for thousands of pods: it only asks whether they may be listed. */
+async function readPods(context: PassContext, isLook: boolean): Promise<ScopeView["pods"]> {
+  const { rules, pods, log } = context;
+  if (!rules.auto) return undefined;
+  try {
+    if (isLook) return await pods.list(context);
+    const [unavailable] = await pods.limits(context);
+    return unavailable === undefined ? "not read" : { unavailable, isMissingRight: true };
+  } catch (error) {
+    log.warn("pods could not be read: no other node is let go until the next look", { error });
+    return "not read";
+  }
+}
+
+/** Logs and counts a right that an admin of the cluster has not granted. */
+function reportMissing({ log, metrics }: PassContext, read: ScopeView["claims"] | ScopeView["pods"]): void {
+  if (!read || read === "not read" || !("unavailable" in read) || !read.isMissingRight) return;
+  log.warn("the cluster has not given the holder all of its rights", { because: read.unavailable });
+  metrics.add("RightsMissing", 1);
 }
 
 /** The whole cluster's record counts in every scope. */
@@ -127,8 +155,9 @@ async function settle(
   { launches = [], change, isSweep = false }: Trigger,
   read: Omit<Read, "view"> & Readonly<{ view: ScopeView | undefined }>,
 ): Promise<Plan> {
-  const { rules, clock, ids, holds, journal, events } = context;
+  const { clock, ids, holds, journal, events } = context;
   const { view, whole } = read;
+  const rules = rulesFor(context.rules, view);
   let before = read.record;
   for (let attempt = 1; attempt <= tries; attempt++) {
     const now = clock.now();
@@ -145,6 +174,7 @@ async function settle(
         present: new Set(view.nodes.map(({ name }) => name)),
         awaitedSince: awaitedSince(view, [...Object.values(asked.seen), ...found.map(launchTime)], now),
         nextDriftEnd: nextDriftEnd(view, rules, now),
+        ...accountOf(view, asked, rules, now),
       },
       rules,
       now,
@@ -168,6 +198,26 @@ async function settle(
 const withMode = ({ rules }: PassContext, past: NonNullable<Plan["past"]>) =>
   rules.mode === "observe" ? { ...past, observed: true as const } : past;
 
+/** Without the right to list pods or NodeClaims, `hold=auto` holds like a constant hold. */
+export function rulesFor(rules: Rules, view: ScopeView | undefined): Rules {
+  if (!rules.auto || !view) return rules;
+  const { claims, pods } = view;
+  const canLook = !("unavailable" in claims) && (pods === "not read" || Array.isArray(pods));
+  return canLook ? rules : { ...rules, auto: false };
+}
+
+/** Thousands of pods are read less often. */
+const podsAMinute = 10_000;
+
+/** The account of the nodes by now, and when to read the pods next: soon where anything can be due. */
+function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, now: Date) {
+  if (!rules.auto || !view.pods) return {};
+  if (view.pods === "not read" || "unavailable" in view.pods) return { nextReadAt: after(now, minutes(1)) };
+  const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
+  const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
+  return { account, since, ...(verdicts.length > 0 && { nextReadAt: after(now, period) }) };
+}
+
 const launchTime = ({ launchedAt }: Launch): Date => launchedAt;
 
 type Facts = Readonly<{ isSweep: boolean; rules: Rules; now: Date }>;
@@ -185,7 +235,7 @@ function launchesIn(
   if (!isSweep) return [];
   // Without NodeClaims a node shows when it joined. It is explained by a launch that was seen while it booted; which ones
   // were seen is known for some minutes.
-  const youngest = after(now, longestBoot - Math.min(rules.hold, seenKept));
+  const youngest = after(now, longestBoot - Math.min(lengthOf(rules), seenKept));
   const isExplained = (createdAt: Date) =>
     Object.values(seen).some((at) => at <= createdAt && after(at, longestBoot) >= createdAt);
   return nodes

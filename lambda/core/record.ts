@@ -1,4 +1,6 @@
+import type { Duration } from "./duration.ts";
 import { youngerId } from "./marks/hold-id.ts";
+import type { Account } from "./pays.ts";
 import type { Scope } from "./scope.ts";
 
 /** Launches protect the nodes of a scope. The cap counts from the start. */
@@ -43,6 +45,17 @@ export type Figures = Readonly<{
   requests: readonly string[];
   /** With `mode=observe`, how many of the nodes that it would have held were removed while it lasted. */
   removed: number;
+}> &
+  AutoFigures;
+
+/** What `hold=auto` did; zero with a constant hold. */
+export type AutoFigures = Readonly<{
+  /** How long nodes were superfluous while they were held, in time of one node. */
+  superfluous: Duration;
+  /** How many nodes were let go. */
+  letGo: number;
+  /** How many superfluous nodes were needed again, so that no node had to be launched for their pods. */
+  spared: number;
 }>;
 
 /** With `mode=observe`, the names of nodes that would be held: one that is missing later was removed. */
@@ -64,6 +77,8 @@ export type ScopeRecord = Readonly<{
   seen: Readonly<Record<string, Date>>;
   figures: Figures;
   watched?: Watched;
+  /** With `hold=auto`, what is remembered of the nodes. */
+  account?: Account;
   looks: Looks;
   /** Why the stored record cannot be read; everything else is empty then. Never stored. */
   unreadable?: string;
@@ -89,6 +104,9 @@ export const noFigures: Figures = {
   capped: false,
   requests: [],
   removed: 0,
+  superfluous: 0,
+  letGo: 0,
+  spared: 0,
 };
 
 export const emptyRecord = (scope: Scope): ScopeRecord => ({
@@ -108,7 +126,7 @@ export const withNewHold = (record: ScopeRecord, hold: Hold): ScopeRecord => ({
 });
 
 /** The record once no node has the mark of its hold. */
-export function withoutHold({ hold: _, watched: _w, ...record }: ScopeRecord): ScopeRecord {
+export function withoutHold({ hold: _, watched: _w, account: _a, ...record }: ScopeRecord): ScopeRecord {
   return { ...record, figures: noFigures, looks: {} };
 }
 

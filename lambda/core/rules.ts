@@ -6,8 +6,13 @@ export type Rules = Readonly<{
   cluster: string;
   /** `observe`: everything is decided and recorded, and no node is changed. */
   mode: "hold" | "observe";
-  /** How long a launch protects the nodes of its scope. */
+  /** How long a launch protects the nodes of its scope; with `auto`, where pods may not be listed. */
   hold: Duration;
+  /** A node goes when that pays; everything is released `maxHold` after the last launch. */
+  auto: boolean;
+  /** With `auto`, what the relaunch of a node and the eviction of a pod are worth, in time of that node. */
+  relaunchCost: Duration;
+  evictionCost: Duration;
   /** How long launches hold without a break; 0 means no cap. */
   maxHold: Duration;
   /** After a hold that reached its cap, launches start nothing for this long. */

@@ -27,7 +27,7 @@ export type All = Readonly<{
 export async function reconcileAll(context: PassContext): Promise<All> {
   const { clock, holds, nodes } = context;
   const [view, marked] = await Promise.all([
-    readView(context, wholeCluster),
+    readView(context, wholeCluster, true),
     nodes.listMarked(context).catch((error: unknown) => ({ error })),
   ]);
   // Read after the nodes: a hold is recorded before its first mark, so a mark seen above has its hold here.
@@ -83,6 +83,7 @@ function partOf(view: View, scope: Scope): View {
   const isOfPool = (one: Readonly<{ nodePool: string }>) => one.nodePool === nodePool;
   const { claims } = view;
   const own: ScopeView = {
+    ...view,
     nodes: view.nodes.filter(isOfPool),
     claims: "unavailable" in claims ? claims : claims.filter(isOfPool),
   };

@@ -25,6 +25,7 @@ export type KubernetesInspectionOptions = Readonly<{
   annotation: string;
   nodePools: NodePoolFilter;
   mode: Rules["mode"];
+  auto: boolean;
   clock: Clock;
   pageSize?: number;
 }>;
@@ -44,8 +45,11 @@ const needless: readonly Right[] = [
   { verb: "delete", resource: "nodes" },
   { verb: "create", resource: "pods" },
   { verb: "get", resource: "secrets" },
-  { verb: "list", resource: "pods" },
   { verb: "list", resource: "events" },
+];
+const listPods: readonly Right[] = [
+  { verb: "list", resource: "pods" },
+  { verb: "list", resource: "poddisruptionbudgets", group: "policy" },
 ];
 
 const nameOf = ({ verb, resource }: Right): string => `${verb} ${resource}`;
@@ -59,12 +63,14 @@ export class KubernetesInspection implements Inspection {
   }
 
   async inspect(context: CallContext): Promise<ClusterFindings> {
-    const { karpenter, mode } = this.#options;
+    const { karpenter, mode, auto } = this.#options;
     const kubernetes = await this.#version(context);
     const ofClaims = karpenter === "v0.31" ? [] : [listNodeClaims];
-    const [toHold, unwanted] = mode === "hold" ? [[patchNodes], needless] : [[], [...needless, patchNodes]];
+    const toHold = mode === "hold" ? [patchNodes] : [];
+    const toLook = auto ? listPods : [];
+    const unwanted = [...needless, ...(mode === "hold" ? [] : [patchNodes]), ...(auto ? [] : listPods)];
     const [missing, superfluous] = await Promise.all([
-      this.#rights([...readNodes, ...toHold, ...ofClaims], false, context),
+      this.#rights([...readNodes, ...toHold, ...ofClaims, ...toLook], false, context),
       this.#rights(unwanted, true, context),
     ]);
     const rights = { kubernetes, missingRights: missing, needlessRights: superfluous };

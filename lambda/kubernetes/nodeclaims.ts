@@ -7,6 +7,7 @@ import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { type PageQuery, pagesOf, selectors, selectorText } from "./node-lists.ts";
 import { instanceIn } from "./node-objects.ts";
+import { readResources } from "./quantity.ts";
 
 export const nodeClaimsGroup = "karpenter.sh";
 /** Karpenter before v1.0 serves the second one alone. */
@@ -36,10 +37,20 @@ const nodeClaimSchema = v.object({
     deletionTimestamp: v.nullish(v.string()),
     labels: v.nullish(v.record(v.string(), v.string()), {}),
   }),
+  spec: v.optional(
+    v.object({
+      taints: v.nullish(
+        v.array(v.object({ key: v.string(), value: v.nullish(v.string(), ""), effect: v.string() })),
+        [],
+      ),
+    }),
+    { taints: [] },
+  ),
   status: v.optional(
     v.object({
       providerID: v.optional(v.string(), ""),
       nodeName: v.optional(v.string(), ""),
+      allocatable: v.nullish(v.record(v.string(), v.union([v.string(), v.number()])), {}),
       conditions: v.nullish(v.array(conditionSchema), []),
     }),
     {},
@@ -70,8 +81,8 @@ export class KubernetesNodeClaims implements NodeClaims {
 
   async *#claims(query: Query, context: CallContext): AsyncGenerator<NodeClaim, void, undefined> {
     const { poolLabel } = Karpenter[this.#options.karpenter];
-    for await (const { metadata, status } of this.#listServed(query, context)) {
-      const { providerID, nodeName, conditions } = status;
+    for await (const { metadata, spec, status } of this.#listServed(query, context)) {
+      const { providerID, nodeName, conditions, allocatable } = status;
       const since = (condition: string) =>
         conditions.find(({ type, status }) => type === condition && status === "True")?.lastTransitionTime;
       const [joinedAt, driftedAt] = [since("Registered"), since("Drifted")];
@@ -84,6 +95,12 @@ export class KubernetesNodeClaims implements NodeClaims {
         ...(metadata.deletionTimestamp && { isDeleted: true as const }),
         ...(providerID && { instance: instanceIn(providerID) }),
         ...(nodeName && { node: nodeName }),
+        room: {
+          isOpen: !metadata.deletionTimestamp && !!since("Initialized") && !since("DisruptionReason"),
+          allocatable: readResources(allocatable),
+          labels: metadata.labels,
+          taints: spec.taints,
+        },
       };
     }
   }

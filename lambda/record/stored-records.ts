@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { type BadInputError, BrokenSetupError } from "../core/errors.ts";
+import { mostNodes } from "../core/pays.ts";
 import { mostWatched } from "../core/plan.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
 import { emptyRecord, type PastHold, type ScopeRecord } from "../core/record.ts";
@@ -33,6 +34,14 @@ const quiet = fields({
   because: anyText,
 });
 
+const account = fields({
+  at: moment,
+  superfluousSince: list(moment, mostNodes),
+  wasted: v.record(v.string(), count, "a map"),
+  letGo: v.record(v.string(), moment, "a map"),
+  leftAlone: v.record(v.string(), moment, "a map"),
+});
+
 const record = fields({
   name: scope,
   version: count,
@@ -43,6 +52,7 @@ const record = fields({
   released: v.exactOptional(fields({ at: moment, because: anyText, by: v.exactOptional(anyText) })),
   seen: v.record(v.string(), moment, "a map"),
   figures: fields(figureEntries),
+  account: v.exactOptional(account),
   watched: v.exactOptional(list(anyText, mostWatched)),
   looks: fields({ oneShot: v.exactOptional(moment), message: v.exactOptional(moment) }),
 });

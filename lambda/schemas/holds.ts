@@ -19,6 +19,9 @@ export const figureEntries = {
   capped: flag,
   requests: list(anyText, 100),
   removed: count,
+  superfluous: count,
+  letGo: count,
+  spared: count,
 };
 
 export const pastHold = fields({

@@ -9,6 +9,7 @@ import type {
   Metrics,
   NodeClaims,
   Nodes,
+  Pods,
   Ports,
 } from "../../lambda/core/ports.ts";
 import { onControlRequest } from "../../lambda/handlers/control.ts";
@@ -31,6 +32,7 @@ export type HolderWorld = Readonly<{
   journal: Journal;
   nodes: Nodes;
   nodeClaims: NodeClaims;
+  pods: Pods;
   launches: Launches;
   ids: Ids;
   log: Log;
@@ -53,7 +55,8 @@ export class Holder {
   #isStopped = false;
 
   constructor(world: HolderWorld) {
-    const { clock, log, settings, journal, nodes, nodeClaims, launches, ids, metrics, timeline } = world;
+    const { clock, log, settings, journal, nodes, nodeClaims, pods, launches, ids, metrics, timeline } =
+      world;
     this.#world = world;
     this.queue = new InProcessQueue({
       ...world.queue,
@@ -64,7 +67,7 @@ export class Holder {
     this.timers = new Timers(clock, (expired) => this.#fire(expired));
     const holds = new RecordingHolds(world.holds, timeline, settings);
     const own = { schedules: this.timers, followUps: this.queue, rules: settings, clock };
-    this.#ports = { ...own, holds, journal, nodes, nodeClaims, launches, ids, metrics };
+    this.#ports = { ...own, holds, journal, nodes, nodeClaims, pods, launches, ids, metrics };
   }
 
   /** Sweeps now, and from then on as often as the settings say. */

@@ -8,6 +8,7 @@ import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
+import { KubernetesPods } from "../../lambda/kubernetes/pods.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../../lambda/record/stored-journal.ts";
 import type { Settings } from "../../lambda/settings.ts";
@@ -113,6 +114,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     holds,
     journal,
     nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
+    pods: new KubernetesPods({ api }),
     nodes,
     ids: holdIds,
     metrics,

@@ -2,6 +2,7 @@ import type { Log, Metrics } from "../../../lambda/core/ports.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
 import { KubernetesNodeClaims } from "../../../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
+import { KubernetesPods } from "../../../lambda/kubernetes/pods.ts";
 import { StoredHolds } from "../../../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../../../lambda/record/stored-journal.ts";
 import { type RawSettings, readSettings } from "../../../lambda/settings.ts";
@@ -94,6 +95,7 @@ function holderOn({ lockStep, settings: raw, clock, log, instances, timeline }: 
     journal: new StoredJournal(table, clock),
     nodes: new KubernetesNodes({ api, karpenter, annotation, nodePools, metrics }),
     nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
+    pods: new KubernetesPods({ api }),
     launches: instances,
     ids: holdIds,
     metrics,

@@ -15,7 +15,7 @@ export type ReleaseAnswer = Pick<Changed, "released" | "kept" | "failed" | "left
 
 /** Handles a one-shot: a pass over its scope. */
 export async function releaseDue(context: PassContext, scope: Scope): Promise<ReleaseAnswer> {
-  return answerOf(await reconcile(context, scope));
+  return answerOf(await reconcile(context, scope, { isLook: true }));
 }
 
 export type ForceRequest = Readonly<{

@@ -1,10 +1,11 @@
 import { endOf } from "../launches.ts";
 import { holdLabel } from "../marks/keys.ts";
+import { lookAtNodes, type Verdict } from "../pays.ts";
 import { type Plan, planScope } from "../plan.ts";
-import { awaitedSince, driftedNodes, holdable, type ScopeView } from "../plan-nodes.ts";
+import { awaitedSince, driftedNodes, holdable, roomsOf, type ScopeView } from "../plan-nodes.ts";
 import type { PassContext, SeenNode } from "../ports.ts";
 import { type Silence, silenceOf, untilResumed } from "../quiet.ts";
-import { readView } from "../reconcile.ts";
+import { readView, rulesFor } from "../reconcile.ts";
 import type { Figures, RequestCause, ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
 import { isOfRules, type Rules, scopeOf } from "../rules.ts";
@@ -40,6 +41,8 @@ export type ScopeStatus = Readonly<{
   nodesObserved?: number;
   /** Nodes that launches do not hold, because they are drifted. */
   drifted: number;
+  /** With `hold=auto`, the nodes that no longer pay, the next to go first, and why. */
+  goes?: readonly Verdict[];
   /** An instance was launched whose node has not joined. */
   isAwaiting: boolean;
   nextLook?: Date;
@@ -60,14 +63,15 @@ export type Status = Readonly<{
 
 /** Shows what is held, until when and why; reads only. */
 export async function getStatus(context: PassContext): Promise<Status> {
-  const { rules, clock, holds, journal, nodes, nodeClaims } = context;
+  const { clock, holds, journal, nodes, nodeClaims } = context;
   const [view, marked, limits, lastSweep] = await Promise.all([
-    readView(context, wholeCluster),
+    readView(context, wholeCluster, true),
     nodes.listMarked(context),
     nodeClaims.limits(context),
     journal.lastSweep(),
   ]);
   if ("error" in view) throw view.error;
+  const rules = rulesFor(context.rules, view);
   // Read after the nodes: a hold is recorded before its first mark.
   const { records } = await holds.all();
   const now = clock.now();
@@ -86,9 +90,12 @@ export async function getStatus(context: PassContext): Promise<Status> {
     nodesUserHeld: view.nodes.filter((node) => isUserHeld(node, rules)).length,
     ...(orphaned > 0 && { nodesOrphaned: orphaned }),
     ...(lastSweep && { lastSweep }),
-    limits,
+    limits: [...limits, ...unreadable(view)],
   };
 }
+
+const unreadable = ({ pods }: ScopeView): readonly string[] =>
+  pods && pods !== "not read" && "unavailable" in pods ? [pods.unavailable] : [];
 
 const isUserHeld = ({ labels, annotations }: SeenNode, { holdAnnotation }: Rules): boolean =>
   labels?.[holdLabel] === undefined && annotations?.[holdAnnotation] !== undefined;
@@ -137,9 +144,20 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
     nodes: names.toSorted().slice(0, mostNames),
     ...(rules.mode === "observe" && { nodesObserved: isHeld ? holdable(view, rules, now).length : 0 }),
     drifted: isHeld && !plan.isRequested ? driftedNodes(view, rules, now).size : 0,
+    ...(isHeld && rules.auto && { goes: verdictsOf(record, view, rules, now) }),
     isAwaiting: isHeld && awaitedSince(view, Object.values(record.seen), now) !== undefined,
     ...(looks.oneShot && hold && { nextLook: looks.oneShot }),
   };
+}
+
+const mostVerdicts = 20;
+
+function verdictsOf(record: ScopeRecord, view: ScopeView, rules: Rules, now: Date): readonly Verdict[] {
+  if (!Array.isArray(view.pods)) return [];
+  const { verdicts } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
+  const dueOf = ({ isLetGo, dueAt }: Verdict) =>
+    isLetGo ? 0 : (dueAt?.getTime() ?? Number.MAX_SAFE_INTEGER);
+  return verdicts.toSorted((a, b) => dueOf(a) - dueOf(b)).slice(0, mostVerdicts);
 }
 
 type State = Pick<ScopeStatus, "state" | "because" | "since" | "until">;
@@ -174,6 +192,7 @@ function ofScope(view: ScopeView, scope: Scope, rules: Rules): ScopeView {
   const isOwn = ({ nodePool }: Readonly<{ nodePool: string }>) =>
     scopeOf({ ...rules, scope: "nodepool" }, nodePool) === scope;
   return {
+    ...view,
     nodes: view.nodes.filter(isOwn),
     claims: "unavailable" in view.claims ? view.claims : view.claims.filter(isOwn),
   };

@@ -1,0 +1,183 @@
+/** Amounts by resource: cpu in thousandths of a core, memory in bytes, pods, and whatever else a node has. */
+export type Resources = Readonly<Record<string, number>>;
+
+export type Taint = Readonly<{ key: string; value: string; effect: string }>;
+export type Toleration = Readonly<{ key: string; operator: string; value: string; effect: string }>;
+
+/** A node and the room that it has for pods. */
+export type Room = Readonly<{
+  name: string;
+  allocatable: Resources;
+  labels: Readonly<Record<string, string>>;
+  taints: readonly Taint[];
+  /** Pods may be placed on it: it is ready, and nobody removes it. */
+  isOpen: boolean;
+}>;
+
+/** A pod on its node. */
+export type Bound = Readonly<{
+  node: string;
+  requests: Resources;
+  /** It needs no other place when its node goes: a DaemonSet's pod, a static one, or one that is being deleted. */
+  needsNoPlace: boolean;
+  /** Why it must not be moved, in words. */
+  fixed?: string | undefined;
+  needs: Needs;
+}>;
+
+/** Where a pod may be placed, as far as that is cheap to read. */
+export type Needs = Readonly<{
+  /** Each label of a node must have one of these values. */
+  labels: Readonly<Record<string, readonly string[]>>;
+  tolerations: readonly Toleration[];
+  /** It must stay in the zone of its node: its volume is there, or its group is spread over zones. */
+  isOfZone?: boolean;
+  /** At most one pod of this group may be on a node. */
+  apart?: string | undefined;
+  /** It needs something that is not read here, so nobody knows where it fits. */
+  isUnknown?: boolean;
+}>;
+
+/** The shares of a node's cpu and memory that its pods request. */
+export function sharesUsed({ allocatable }: Room, pods: readonly Bound[]): readonly number[] {
+  return (["cpu", "memory"] as const).map((name) => {
+    const all = allocatable[name] ?? 0;
+    return all > 0 ? pods.reduce((sum, { requests }) => sum + (requests[name] ?? 0), 0) / all : 0;
+  });
+}
+
+/** Room that is left on a node while pods are placed on others in thought. */
+type Place = {
+  readonly room: Room;
+  free: Record<string, number>;
+  readonly groups: Set<string>;
+  isTaken: boolean;
+};
+
+/**
+ * The nodes that could go together because their pods fit on the nodes that stay, cheapest first: those without pods that
+ * must stay, then those with the fewest pods. A node that takes pods of another one stays.
+ */
+export function superfluousNodes(
+  nodes: readonly Room[],
+  podsOf: ReadonlyMap<string, readonly Bound[]>,
+): readonly Room[] {
+  const places = nodes
+    .filter(({ isOpen }) => isOpen)
+    .map((room) => placeOf(room, podsOf.get(room.name) ?? []));
+  const moving = new Map(
+    places.map((place) => [
+      place,
+      (podsOf.get(place.room.name) ?? []).filter(({ needsNoPlace }) => !needsNoPlace),
+    ]),
+  );
+  const podsIn = (place: Place) => moving.get(place) ?? [];
+  const isFixed = (place: Place) => podsIn(place).some(({ fixed }) => fixed);
+  const order = places.toSorted(
+    (a, b) =>
+      Number(isFixed(a)) - Number(isFixed(b)) ||
+      podsIn(a).length - podsIn(b).length ||
+      usedCpu(a) - usedCpu(b) ||
+      (a.room.name < b.room.name ? -1 : 1),
+  );
+  // The fullest node that has room takes a pod, so the places are kept in the order of their free cpu.
+  const byRoom = places.toSorted(byFreeCpu);
+  const superfluous: Room[] = [];
+  for (const place of order) {
+    if (place.isTaken) continue;
+    byRoom.splice(byRoom.indexOf(place), 1);
+    if (placeAll(podsIn(place), byRoom, place.room.labels[zoneLabel])) superfluous.push(place.room);
+    else insert(byRoom, place);
+  }
+  return superfluous;
+}
+
+function placeOf(room: Room, pods: readonly Bound[]): Place {
+  const free: Record<string, number> = { ...room.allocatable };
+  for (const { requests } of pods)
+    for (const [name, amount] of Object.entries(requests)) free[name] = (free[name] ?? 0) - amount;
+  free.pods = (room.allocatable.pods ?? 0) - pods.length;
+  const groups = new Set(pods.flatMap(({ needs }) => needs.apart ?? []));
+  return { room, free, groups, isTaken: false };
+}
+
+const zoneLabel = "topology.kubernetes.io/zone";
+
+const usedCpu = ({ room, free }: Place): number => (room.allocatable.cpu ?? 0) - (free.cpu ?? 0);
+const byFreeCpu = (a: Place, b: Place): number => (a.free.cpu ?? 0) - (b.free.cpu ?? 0);
+
+/** Places all pods, the largest first, or none. */
+function placeAll(pods: readonly Bound[], byRoom: Place[], zone: string | undefined): boolean {
+  const placed: { pod: Bound; place: Place; wasTaken: boolean }[] = [];
+  for (const pod of pods.toSorted((a, b) => (b.requests.cpu ?? 0) - (a.requests.cpu ?? 0))) {
+    const place = pod.needs.isUnknown ? undefined : findPlace(pod, byRoom, zone);
+    if (!place) {
+      for (const one of placed.toReversed()) {
+        add(byRoom, one.place, one.pod, -1);
+        one.place.isTaken = one.wasTaken;
+      }
+      return false;
+    }
+    placed.push({ pod, place, wasTaken: place.isTaken });
+    add(byRoom, place, pod, 1);
+    place.isTaken = true;
+  }
+  return true;
+}
+
+function findPlace(pod: Bound, byRoom: readonly Place[], zone: string | undefined): Place | undefined {
+  for (let i = firstWith(byRoom, pod.requests.cpu ?? 0); i < byRoom.length; i++) {
+    const place = byRoom[i];
+    if (!place || (pod.needs.isOfZone && place.room.labels[zoneLabel] !== zone)) continue;
+    if (fits(pod, place)) return place;
+  }
+  return undefined;
+}
+
+/** The index of the first place with so much free cpu. */
+function firstWith(byRoom: readonly Place[], cpu: number): number {
+  let [low, high] = [0, byRoom.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((byRoom[middle]?.free.cpu ?? 0) < cpu) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function add(byRoom: Place[], place: Place, { requests, needs }: Bound, sign: 1 | -1): void {
+  byRoom.splice(byRoom.indexOf(place), 1);
+  for (const [name, amount] of Object.entries(requests))
+    place.free[name] = (place.free[name] ?? 0) - sign * amount;
+  place.free.pods = (place.free.pods ?? 0) - sign;
+  if (needs.apart !== undefined) {
+    if (sign === 1) place.groups.add(needs.apart);
+    else place.groups.delete(needs.apart);
+  }
+  insert(byRoom, place);
+}
+
+function insert(byRoom: Place[], place: Place): void {
+  byRoom.splice(firstWith(byRoom, place.free.cpu ?? 0), 0, place);
+}
+
+/** Whether a pod could be placed there, by what is known of its needs. */
+function fits({ requests, needs }: Bound, { room, free, groups }: Place): boolean {
+  if ((free.pods ?? 0) < 1) return false;
+  if (needs.apart !== undefined && groups.has(needs.apart)) return false;
+  for (const [name, amount] of Object.entries(requests))
+    if (amount > 0 && (free[name] ?? 0) < amount) return false;
+  for (const [label, values] of Object.entries(needs.labels))
+    if (!values.includes(room.labels[label] ?? "")) return false;
+  return room.taints.every(
+    (taint) => taint.effect === "PreferNoSchedule" || isTolerated(taint, needs.tolerations),
+  );
+}
+
+const isTolerated = (taint: Taint, tolerations: readonly Toleration[]): boolean =>
+  tolerations.some(
+    ({ key, operator, value, effect }) =>
+      (effect === "" || effect === taint.effect) &&
+      (key === "" ? operator === "Exists" : key === taint.key) &&
+      (operator === "Exists" || value === taint.value),
+  );

@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
+import { type Account, lookAtNodes } from "../../lambda/core/pays.ts";
+import type { Bound, Room } from "../../lambda/core/room.ts";
+import fc from "../support/fast-check.ts";
+
+const noon = new Date("2026-11-21T12:00:00Z");
+const prices = { relaunchCost: minutes(5), evictionCost: minutes(3) };
+
+const room = (name: string, change: Partial<Room> = {}): Room => ({
+  name,
+  allocatable: { cpu: 8_000, memory: 32e9, pods: 58 },
+  labels: {},
+  taints: [],
+  isOpen: true,
+  ...change,
+});
+const pod = (node: string, cpu: number, change: Partial<Bound> = {}): Bound => ({
+  node,
+  requests: { cpu, memory: 1e9 },
+  needsNoPlace: false,
+  needs: { labels: {}, tolerations: [] },
+  ...change,
+});
+
+/** Looks once a minute at nodes that do not change, and returns the minute in which each is let go. */
+function letGoAfter(nodes: readonly Room[], pods: readonly Bound[], lasts: Duration): Record<string, number> {
+  const found: Record<string, number> = {};
+  let account: Account | undefined;
+  for (let now = noon; now <= after(noon, lasts); now = after(now, minutes(1))) {
+    const look = lookAtNodes(account, nodes, pods, prices, now);
+    account = look.account;
+    for (const { name, isLetGo } of look.verdicts)
+      if (isLetGo) found[name] ??= (now.getTime() - noon.getTime()) / minutes(1);
+  }
+  return found;
+}
+
+describe("a superfluous node", () => {
+  test("goes when it has been superfluous for as long as its removal is worth", () => {
+    const pods = [
+      ...Array.from({ length: 6 }, () => pod("a", 1_000)),
+      ...Array.from({ length: 3 }, () => pod("b", 500)),
+    ];
+    expect(letGoAfter([room("a"), room("b")], pods, hours(1))).toEqual({ b: 14 });
+  });
+
+  test("goes after the price of a relaunch when it is empty", () => {
+    expect(letGoAfter([room("a"), room("b")], [pod("a", 7_000)], hours(1))).toEqual({ b: 5 });
+  });
+
+  test("stays where its pods fit nowhere else", () => {
+    const pods = [pod("a", 6_000), pod("b", 5_000)];
+    expect(letGoAfter([room("a"), room("b")], pods, hours(3))).toEqual({});
+  });
+
+  test.each([
+    ["a Job runs on it", { fixed: "a Job runs on it" }],
+    ["its pod needs what is not known", { needs: { labels: {}, tolerations: [], isUnknown: true } }],
+    ["its pod selects another kind of node", { needs: { labels: { disk: ["ssd"] }, tolerations: [] } }],
+  ])("stays where %s", (_, change) => {
+    const pods = [pod("a", 6_000), pod("b", 5_000, change)];
+    expect(
+      letGoAfter(
+        [room("a", { allocatable: { cpu: 16_000, memory: 64e9, pods: 58 } }), room("b")],
+        pods,
+        hours(1),
+      ),
+    ).not.toHaveProperty("b");
+  });
+
+  test("names its reason and its price", () => {
+    const { account } = lookAtNodes(
+      undefined,
+      [room("a"), room("b")],
+      [pod("a", 6_000), pod("b", 500)],
+      prices,
+      noon,
+    );
+    const { verdicts } = lookAtNodes(
+      account,
+      [room("a"), room("b")],
+      [pod("a", 6_000), pod("b", 500)],
+      prices,
+      after(noon, minutes(3)),
+    );
+    expect(verdicts).toEqual([
+      {
+        name: "b",
+        isLetGo: false,
+        dueAt: after(noon, minutes(8)),
+        because: "superfluous for 3m; its removal is worth 8m: 5m and 1 pod",
+      },
+    ]);
+  });
+
+  test("does not count DaemonSets as pods that move", () => {
+    const daemon = pod("b", 500, { needsNoPlace: true });
+    expect(letGoAfter([room("a"), room("b")], [pod("a", 7_500), daemon], hours(1))).toEqual({ b: 5 });
+  });
+
+  test("is not reset by small pods that wander between nodes", () => {
+    let account: Account | undefined;
+    const goes: string[] = [];
+    for (let i = 0; i < 20; i++) {
+      const pods = [pod("a", 5_000), pod(i % 2 ? "b" : "c", 100)];
+      const look = lookAtNodes(
+        account,
+        [room("a"), room("b"), room("c")],
+        pods,
+        prices,
+        after(noon, minutes(i)),
+      );
+      account = look.account;
+      goes.push(...look.verdicts.filter(({ isLetGo }) => isLetGo).map(() => `minute ${i}`));
+    }
+    expect(goes[0]).toBe("minute 5");
+  });
+});
+
+test("a node that nobody takes in ten minutes is marked again and left alone for an hour", () => {
+  let account: Account | undefined;
+  const minutesLetGo: number[] = [];
+  for (let i = 0; i <= 90; i++) {
+    const look = lookAtNodes(
+      account,
+      [room("a"), room("b")],
+      [pod("a", 7_000)],
+      prices,
+      after(noon, minutes(i)),
+    );
+    account = look.account;
+    if (look.verdicts.some(({ isLetGo }) => isLetGo)) minutesLetGo.push(i);
+  }
+  expect([minutesLetGo[0], minutesLetGo[9], minutesLetGo[10]]).toEqual([5, 14, 80]);
+});
+
+const small = room("small", { allocatable: { cpu: 3_900, memory: 15e9, pods: 58 } });
+
+test("a node of twice the size that its pods need goes when it has wasted its price", () => {
+  // A node of twice the size wastes half of its time: its price of 8 minutes takes 16.
+  const pods = [pod("a", 3_000), pod("small", 3_000, { fixed: "a Job runs on it" })];
+  expect(letGoAfter([room("a"), small], pods, hours(1))).toEqual({ a: 16 });
+});
+
+test("a node is never too large where Karpenter launches one size", () => {
+  const pods = [pod("a", 3_000), pod("b", 7_000)];
+  expect(letGoAfter([room("a"), room("b")], pods, hours(5))).toEqual({});
+});
+
+test("a node of the smallest size is never too large", () => {
+  const smallest = room("a", { allocatable: { cpu: 1_930, memory: 7e9, pods: 29 } });
+  expect(letGoAfter([smallest, small], [pod("a", 100), pod("small", 3_900)], hours(5))).toEqual({});
+});
+
+test("a pod with a volume moves only within its zone", () => {
+  const zone = (name: string) => ({
+    labels: { "topology.kubernetes.io/zone": name },
+    // Too small to be too large.
+    allocatable: { cpu: 2_000, memory: 8e9, pods: 29 },
+  });
+  const pods = [
+    pod("a", 1_300),
+    pod("b", 1_400),
+    pod("c", 500, { needs: { labels: {}, tolerations: [], isOfZone: true } }),
+  ];
+  const [a, b] = [room("a", zone("z1")), room("b", zone("z1"))];
+  expect(letGoAfter([a, b, room("c", zone("z2"))], pods, hours(1))).not.toHaveProperty("c");
+  expect(letGoAfter([a, b, room("c", zone("z1"))], pods, hours(1))).toHaveProperty("c");
+});
+
+/**
+ * One node, needed and not needed in turn: a stay costs its time, a removal its price. Who knows the future pays the
+ * lesser of both for each pause. The rule pays at most twice as much, and a minute for each pause, because it looks once
+ * a minute.
+ */
+test("waiting for the price never costs more than twice the least", () => {
+  const pauses = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 30 });
+  fc.assert(
+    fc.property(pauses, (lengths) => {
+      let [cost, least, now]: [number, number, Date] = [0, 0, noon];
+      for (const length of lengths) {
+        let account: Account | undefined;
+        let isGone = false;
+        for (let minute = 0; minute < length && !isGone; minute++) {
+          const look = lookAtNodes(account, [room("a"), room("b")], [pod("a", 7_000)], prices, now);
+          account = look.account;
+          now = after(now, minutes(1));
+          isGone = look.verdicts.some(({ isLetGo }) => isLetGo);
+          cost += isGone ? 5 : 1;
+        }
+        least += Math.min(length, 5);
+      }
+      expect(cost).toBeLessThanOrEqual(2 * least + lengths.length);
+    }),
+  );
+});
