@@ -3,6 +3,7 @@ import { BadInputError } from "../lambda/core/errors.ts";
 import type { HoldAnswer } from "../lambda/core/operate/hold.ts";
 import type { pause, ReleaseAnswer, ResumeAnswer } from "../lambda/core/operate/release.ts";
 import type { RequestStatus, ScopeStatus, Status } from "../lambda/core/operate/status.ts";
+import type { Verdict } from "../lambda/core/pays.ts";
 import type { PastHold } from "../lambda/core/record.ts";
 import type { Rules } from "../lambda/core/rules.ts";
 import { anyText, count, flag, pastHold, requestCause } from "../lambda/schemas/holds.ts";
@@ -51,6 +52,9 @@ export const rules = answering<HolderRules>()(
     cluster: anyText,
     mode,
     hold: count,
+    auto: flag,
+    relaunchCost: count,
+    evictionCost: count,
     maxHold: count,
     breather: count,
     maxRequest: count,
@@ -66,6 +70,10 @@ export const rules = answering<HolderRules>()(
 
 const request = answering<RequestStatus>()(
   fields({ name: anyText, cause: requestCause, reason: anyText, since: moment, until: moment }),
+);
+
+const verdict = answering<Verdict>()(
+  fields({ name: anyText, isLetGo: flag, dueAt: v.exactOptional(moment), because: anyText }),
 );
 
 const scopeStatus = answering<ScopeStatus>()(
@@ -88,6 +96,7 @@ const scopeStatus = answering<ScopeStatus>()(
     nodes: list(anyText),
     nodesObserved: v.exactOptional(count),
     drifted: count,
+    goes: v.exactOptional(list(verdict)),
     isAwaiting: flag,
     nextLook: v.exactOptional(moment),
   }),

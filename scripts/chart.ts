@@ -146,12 +146,15 @@ const typeOf = (value: unknown) => (Array.isArray(value) ? "array" : typeof valu
 
 /**
  * The rights of `manifest --holder run` as a template with the parameters `root`, `account` (whose they are),
- * `annotations` (of every object) and `mode` (the settings' unless given).
+ * `annotations` (of every object) and `mode` (the settings' unless given; then without the rights of hold=auto).
  */
 function rightsTemplate(): string {
   const generations = Object.entries(Karpenter).map(([name, { annotation }]) => `"${name}" "${annotation}"`);
-  const observing = objectsFor("observe");
-  const objects = objectsFor("hold").map((object, at) => withoutPatchToObserve(object, observing[at]));
+  const observing = objectsFor({ mode: "observe" });
+  const looking = objectsFor({ auto: true });
+  const objects = objectsFor({}).map(
+    (object, at) => withoutPatchToObserve(object, observing[at]) + podRightsIn(looking[at], object),
+  );
   const { karpenter, mode } = runSettings;
   return `{{- /* Written by npm run build:chart: the objects that \`manifest --holder run\` prints. */}}
 {{- define "${holderName}.rights" }}
@@ -173,6 +176,13 @@ function withoutPatchToObserve(object: string, observing: string | undefined): s
   return object.replace(patchVerb, `{{- if ne $mode "observe" }}\n${patchVerb}{{- end }}\n`);
 }
 
+/** With `hold=auto` the rights to list pods follow the others. */
+function podRightsIn(looking: string | undefined, object: string): string {
+  if (looking === object) return "";
+  if (!looking?.startsWith(object)) throw new Error("the rights of hold=auto do not follow the others");
+  return `{{- if and (not .mode) (eq ($set.hold | default "") "auto") }}\n${looking.slice(object.length)}{{- end }}\n`;
+}
+
 /** Stand for text that the template fills in; none of it needs an escape in YAML or CEL. */
 const places: readonly (readonly [RegExp, string])[] = [
   [/example\.com\/annotation/g, "{{ $annotation }}"],
@@ -189,9 +199,9 @@ const places: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-const objectsFor = (mode: Rules["mode"]): readonly string[] => {
+const objectsFor = (rights: Partial<Pick<Rules, "mode" | "auto">>): readonly string[] => {
   const subject = { kind: "ServiceAccount", name: "the-account", namespace: "the-namespace" } as const;
-  return rightsToRun(["example.com/annotation"], { subject, mode }).map((object) => {
+  return rightsToRun(["example.com/annotation"], { subject, ...rights }).map((object) => {
     const { metadata } = Object(object);
     const added = { "the-labels": "", ...(!metadata.annotations && { "the-annotations": "" }) };
     const yaml = dump({ ...object, metadata: { ...metadata, ...added } }, { lineWidth: -1, noRefs: true });

@@ -25,7 +25,7 @@ function propertyOf(setting: Setting) {
 function typeOf({ value }: Setting) {
   switch (value.kind) {
     case "duration":
-      return { type: "string", pattern: "^([0-9]+[dhms])+$" };
+      return { type: "string", pattern: value.or ? `^(([0-9]+[dhms])+|${value.or})$` : "^([0-9]+[dhms])+$" };
     case "choice":
       return { enum: value.choices };
     case "list":

@@ -63,7 +63,7 @@ export function replay(lives: readonly NodeLife[], plan: Plan): Replay {
 
 /** What the holds of one scope would have kept. CloudTrail names every launch at once. */
 function keptIn(lives: readonly NodeLife[], plan: Plan): readonly Kept[] {
-  const rules = { ...plan, initialDelay: 0 };
+  const rules = { ...plan, auto: false, initialDelay: 0 };
   const kept: Kept[] = [];
   let hold: LaunchHold | undefined;
   /** Launches in a breather do not count. */

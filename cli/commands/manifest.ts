@@ -7,7 +7,7 @@ import type { Terminal } from "../terminal/terminal.ts";
 type ManifestOptions = Readonly<{ holder: "functions" | "run" }>;
 
 /** The settings that decide on the rights. */
-const { karpenter, holdAnnotation, mode } = holderSettings;
+const { hold, karpenter, holdAnnotation, mode } = holderSettings;
 
 /** Prints what gives the holder its rights in a cluster. */
 export const manifest = (terminal: Terminal): Command => {
@@ -19,10 +19,11 @@ export const manifest = (terminal: Terminal): Command => {
         .default("functions"),
     )
     .action((options: ManifestOptions) => print(options, terminal));
-  return withExamples(withSettings(command, { mode, karpenter, holdAnnotation }), [
+  return withExamples(withSettings(command, { mode, hold, karpenter, holdAnnotation }), [
     ["manifest | kubectl apply -f -", "give a deployment with access=manual its rights"],
     ["manifest --karpenter v0.31", "the same for Karpenter up to v0.31"],
     ["manifest --mode observe", "without the right to change nodes, for a holder that only observes"],
+    ["manifest --hold auto", "with the right to list pods, which hold=auto needs"],
     ["manifest --holder run | kubectl apply -f -", "rights for the command `run`"],
   ]);
 };
@@ -30,6 +31,6 @@ export const manifest = (terminal: Terminal): Command => {
 async function print(options: ManifestOptions, { out }: Terminal): Promise<void> {
   const { settings } = settingsFrom(options, { cluster: "any" });
   const { manifestYaml } = await import("../../lambda/cluster-access/manifest-yaml.ts");
-  const { holdAnnotation: annotation, mode } = settings;
-  out(manifestYaml([annotation], { rightsFor: options.holder, mode }).trimEnd());
+  const { holdAnnotation: annotation, mode, auto } = settings;
+  out(manifestYaml([annotation], { rightsFor: options.holder, mode, auto }).trimEnd());
 }

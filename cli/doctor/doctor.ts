@@ -17,7 +17,10 @@ export type Doctor = Readonly<{
   /** Asks the control function. */
   ask: Ask;
   /** Compares what is in the cluster with what we would write there, with the caller's own kubeconfig; where one is given. */
-  compareManifest?: (annotation: string, mode: Rules["mode"]) => Promise<readonly AccessFinding[]>;
+  compareManifest?: (
+    annotation: string,
+    rights: Pick<Rules, "mode" | "auto">,
+  ) => Promise<readonly AccessFinding[]>;
   /** Reads the NodePools, which the functions may not, with the caller's own kubeconfig; where one is given. */
   findIneffectiveTemplates?: () => Promise<readonly IneffectiveTemplate[]>;
   /** Reads the CapacityBuffers, which the functions may not, in the same way. */
@@ -35,8 +38,13 @@ export function reapply({ env }: Pick<FunctionFacts, "env">): string {
   const annotation = env[SettingEnvironment.holdAnnotation] ?? Karpenter.v1.annotation;
   const ofAnnotation = annotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${annotation}`;
   const ofMode = modeOf({ env }) === "observe" ? " --mode observe" : "";
-  return `npx karpenter-node-holder manifest${ofAnnotation}${ofMode} | kubectl apply -f -`;
+  const ofHold = isAuto({ env }) ? " --hold auto" : "";
+  return `npx karpenter-node-holder manifest${ofAnnotation}${ofMode}${ofHold} | kubectl apply -f -`;
 }
+
+/** Whether these functions have `hold=auto`. */
+export const isAuto = ({ env }: Pick<FunctionFacts, "env">): boolean =>
+  env[SettingEnvironment.hold] === "auto";
 
 /** The setting `mode` of these functions. */
 export const modeOf = ({ env }: Pick<FunctionFacts, "env">): Rules["mode"] =>

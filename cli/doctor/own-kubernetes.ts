@@ -28,8 +28,8 @@ export function ownKubernetes(
     }
   };
   return {
-    compareManifest: (annotation, mode) =>
-      using((api) => new KubernetesAccess({ api, clock, log: noLog, mode }).check([annotation])),
+    compareManifest: (annotation, rights) =>
+      using((api) => new KubernetesAccess({ api, clock, log: noLog, ...rights }).check([annotation])),
     findIneffectiveTemplates: () => using((api) => ineffectiveTemplates(api, soon())),
     findCapacityBuffers: () => using((api) => capacityBuffers(api, soon())),
   };

@@ -29,6 +29,7 @@ export type Resource = Readonly<{
     OKActions?: readonly string[];
     holdAnnotation?: string;
     mode?: string;
+    auto?: boolean;
     ScheduleExpression?: string;
     ScheduleExpressionTimezone?: string;
     Target?: { Input: string };
@@ -96,6 +97,7 @@ function change({ Properties }: Resource, { settings, events, alarmTopicArn, cod
   if (typeof Properties.Code === "string") Properties.Code = codeOf(Properties.Code);
   if (Properties.holdAnnotation) Properties.holdAnnotation = settings.holdAnnotation;
   if (Properties.mode) Properties.mode = settings.mode;
+  if (Properties.auto !== undefined) Properties.auto = settings.auto;
   if (Properties.AlarmName) changeAlarm(Properties, settings, alarmTopicArn);
 }
 

@@ -30,7 +30,7 @@ export function historyTable(
 ): string[] {
   const counts = ["LAUNCHES", "EXTENSIONS", "NODES"];
   const heading = ["STARTED", "ENDED", "LASTED", "SCOPE", ...counts, "WHY IT ENDED"];
-  const rest = wide ? ["CAUSES", "REMOVED", "HOLD"] : [];
+  const rest = wide ? ["CAUSES", "REMOVED", "SUPERFLUOUS", "LET GO", "SPARED", "HOLD"] : [];
   const rows = holds.map((hold) => [
     absolute(hold.startedAt, now),
     relative(hold.endedAt, now),
@@ -44,7 +44,11 @@ export function historyTable(
         .map((one) => style("yellow", ` (${one})`))
         .join(""),
     ...(wide
-      ? [describeHeld(hold.startedBecause, hold), hold.observed ? String(hold.removed) : "–", hold.id]
+      ? [
+          ...[describeHeld(hold.startedBecause, hold), hold.observed ? String(hold.removed) : "–"],
+          ...[hold.superfluous > 0 ? about(hold.superfluous) : "–", String(hold.letGo), String(hold.spared)],
+          hold.id,
+        ]
       : []),
   ]);
   return table([[...heading, ...rest].map((one) => style("dim", one)), ...rows]);

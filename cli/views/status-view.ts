@@ -27,6 +27,7 @@ export function statusView(status: StatusAnswer, style: Style, wide: boolean): s
   const ends = scopes.flatMap((scope) => (scope.requests.length > 0 ? endsOf(scope, at) : []));
   const nothing = nodesOrphaned > 0 ? [] : ["Nothing is held now."];
   const orphaned = `Nodes with an orphaned mark: ${nodesOrphaned}. The next sweep removes it.`;
+  const going = scopes.flatMap((scope) => goingOf(scope, at));
   return [
     `${style("bold", status.cluster)}  ${rulesOf(status)}`,
     "",
@@ -34,6 +35,7 @@ export function statusView(status: StatusAnswer, style: Style, wide: boolean): s
     ...(ends.length > 0
       ? ["", ...shown(["HELD BY", "SCOPE", "CAUSE", "SINCE", "UNTIL", "REASON"], ends)]
       : []),
+    ...(going.length > 0 ? ["", ...shown(["NODE", "SCOPE", "GOES", "WHY"], going)] : []),
     ...(nodesOrphaned > 0 ? [style("yellow", orphaned)] : []),
     "",
     ...scopes.flatMap(notes),
@@ -77,6 +79,13 @@ function endsOf(status: ScopeStatus, now: Date): string[][] {
   return [...(launchesUntil ? [ofLaunches] : []), ...ofRequests];
 }
 
+/** With `hold=auto`, the nodes that no longer pay, and when each is let go. */
+const goingOf = ({ scope, goes = [] }: ScopeStatus, now: Date): string[][] =>
+  goes.map(({ name, isLetGo, dueAt, because }) => [
+    ...[name, scope],
+    ...[isLetGo ? "now" : formatMoment(dueAt, now), because],
+  ]);
+
 /** What a number in the table does not say. */
 function notes({ scope, drifted, isAwaiting, nodesObserved = 0 }: ScopeStatus): string[] {
   return [
@@ -102,9 +111,10 @@ function settingsOf({ rules }: StatusAnswer): string {
 }
 
 function rulesOf({ rules, version }: StatusAnswer): string {
-  const { mode, hold, maxHold, breather, initialDelay, scope } = rules;
+  const { mode, hold, auto, maxHold, breather, initialDelay, scope } = rules;
+  const length = auto ? "while it pays" : `${formatDuration(hold)} after each launch`;
   const parts = [
-    `${mode === "observe" ? "observes only, would hold" : "holds"} ${formatDuration(hold)} after each launch`,
+    `${mode === "observe" ? "observes only, would hold" : "holds"} ${length}`,
     maxHold > 0
       ? `${formatDuration(maxHold)} at most, then ${formatDuration(breather)} of breather`
       : "without a cap",

@@ -20,7 +20,10 @@ export class ClusterView {
 
   /** The holder's objects that are still there. */
   async rights(): Promise<readonly string[]> {
-    const found = await ownKubernetes(this.#path, undefined).compareManifest(Karpenter.v1.annotation, "hold");
+    const found = await ownKubernetes(this.#path, undefined).compareManifest(Karpenter.v1.annotation, {
+      mode: "hold",
+      auto: false,
+    });
     return found.filter(({ state }) => state === "right" || state === "different").map(({ kind }) => kind);
   }
 }

@@ -16,6 +16,7 @@ const scope: Required<ScopeStatus> = {
   ...{ scope: wholeCluster, state: "held", because: "x", holdId: "h", since: soon(-9), until: soon(60) },
   ...{ launchesUntil: soon(20), launches: 3, extensions: 2, capped: true },
   requests: [{ name: "r", cause: "person", reason: "test", since: soon(-5), until: soon(60) }],
+  goes: [{ name: "a", isLetGo: false, dueAt: soon(9), because: "superfluous for 1m" }],
   ...{ nodesHeld: 5, nodes: ["a"], nodesObserved: 4, drifted: 2, isAwaiting: true, nextLook: soon(20) },
 };
 const status: Required<StatusAnswer> = {
@@ -25,6 +26,7 @@ const status: Required<StatusAnswer> = {
 const past: Required<PastHold> = {
   ...{ scope: wholeCluster, id: "h", startedAt: soon(-30), startedBecause: "launch", launches: { a: 2 } },
   ...{ extensions: 2, nodes: 3, capped: true, requests: ["test"], removed: 1 },
+  ...{ superfluous: minutes(7), letGo: 2, spared: 3 },
   ...{ endedAt: soon(-10), endedBecause: "over", observed: true },
 };
 

@@ -38,6 +38,9 @@ const figures: Required<Figures> = {
   capped: true,
   requests: ["a load test", "a deployment"],
   removed: 4,
+  superfluous: 3_600_000,
+  letGo: 2,
+  spared: 1,
 };
 const fullPast: Required<PastHold> = { ...aPastHold(), ...figures, observed: true };
 const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
@@ -56,6 +59,13 @@ const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   seen: { "i-1": at("12:18:00.123"), "i-2": at("12:18:01.456") },
   figures,
   watched: ["node-1", "node-2"],
+  account: {
+    at: at("12:19:30.123"),
+    superfluousSince: [at("12:10:00.000"), at("12:15:00.000")],
+    wasted: { "node-1": 90_000 },
+    letGo: { "node-2": at("12:19:00.000") },
+    leftAlone: { "node-3": at("13:00:00.000") },
+  },
   looks: { oneShot: at("12:20:00.123"), message: at("12:19:30.123") },
 };
 

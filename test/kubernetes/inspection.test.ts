@@ -37,13 +37,14 @@ function aCluster(
     gitVersion?: unknown;
     karpenter?: KarpenterGeneration;
     mode?: "hold" | "observe";
+    auto?: boolean;
     patch?: (call: KubernetesCall) => unknown;
     /** What is answered instead. */
     answer?: (call: KubernetesCall) => Readonly<{ instead: unknown }> | undefined;
   }> = {},
 ) {
   const { nodes = [aNode("a")], rights = [...nodeRights, "patch nodes", ...claimRights] } = about;
-  const { gitVersion = "v1.36.1", karpenter = "v1", mode = "hold" } = about;
+  const { gitVersion = "v1.36.1", karpenter = "v1", mode = "hold", auto = false } = about;
   const calls: KubernetesCall[] = [];
   const patch =
     about.patch ??
@@ -72,6 +73,7 @@ function aCluster(
     annotation,
     nodePools: { only: [], except: [] },
     mode,
+    auto,
     clock: new VirtualClock(),
   });
   return { calls, inspect: () => inspection.inspect(until(after(noon, minutes(1)))) };
@@ -128,6 +130,17 @@ describe("an inspection of a cluster", () => {
   ] as const)("with mode=%s and the further rights %j finds %j", async (mode, further, expected) => {
     const rights = [...nodeRights, ...claimRights, ...further];
     expect(await aCluster({ rights, mode }).inspect()).toMatchObject(expected);
+  });
+
+  it.each([
+    [["list pods", "list poddisruptionbudgets of policy"], []],
+    [[], ["list pods", "list poddisruptionbudgets"]],
+  ] as const)("with hold=auto and the further rights %j misses %j", async (further, missingRights) => {
+    const rights = [...nodeRights, ...claimRights, "patch nodes", ...further];
+    expect(await aCluster({ rights, auto: true }).inspect()).toMatchObject({
+      missingRights,
+      needlessRights: [],
+    });
   });
 
   it("misses no right to NodeClaims where Karpenter has none", async () => {

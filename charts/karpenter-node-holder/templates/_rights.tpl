@@ -33,6 +33,20 @@ rules:
       - nodeclaims
     verbs:
       - list
+{{- if and (not .mode) (eq ($set.hold | default "") "auto") }}
+  - apiGroups:
+      - ''
+    resources:
+      - pods
+    verbs:
+      - list
+  - apiGroups:
+      - policy
+    resources:
+      - poddisruptionbudgets
+    verbs:
+      - list
+{{- end }}
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy

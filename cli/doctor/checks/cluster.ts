@@ -3,7 +3,7 @@ import { minutes } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../../../lambda/environment.ts";
 import type { FunctionFacts } from "../aws/account.ts";
-import { type Doctor, modeOf, reapply } from "../doctor.ts";
+import { type Doctor, isAuto, modeOf, reapply } from "../doctor.ts";
 import type { Seen } from "../examination.ts";
 import { type Findings, type Found, fail, ok, warn } from "../finding.ts";
 import type { Functions } from "./functions.ts";
@@ -69,7 +69,7 @@ function locked(
 export async function checkManifest({ compareManifest }: Doctor, { env }: FunctionFacts): Promise<Findings> {
   if (!compareManifest) return [];
   const { [SettingEnvironment.holdAnnotation]: annotation = "" } = env;
-  const found = await compareManifest(annotation, modeOf({ env }));
+  const found = await compareManifest(annotation, { mode: modeOf({ env }), auto: isAuto({ env }) });
   const unknown = found.filter(({ state }) => state === "unknown to this cluster");
   const wrong = found.filter(({ state }) => state === "missing" || state === "different");
   if (wrong.length > 0) {

@@ -14,6 +14,8 @@ export const checkLogin = ({ cluster }: Inside): Findings =>
 
 const withoutClaims = "drifted nodes are held, too, and a launch whose event is lost is found by its node";
 
+const withoutPods = "hold=auto cannot see what nodes carry, and each launch holds for 20m";
+
 /** Role and binding give what is needed, and no more. */
 export function checkRights(
   { missingRights, needlessRights }: ClusterFindings,
@@ -21,7 +23,10 @@ export function checkRights(
 ): Findings {
   const withoutNodes = missingRights.filter((right) => !right.endsWith(" nodes"));
   if (missingRights.length > 0 && withoutNodes.length === missingRights.length) {
-    return warn(`the functions may not ${missingRights.join(", ")}: ${withoutClaims}`, reapply(control));
+    const ofPods = missingRights.some((right) => !right.endsWith("nodeclaims")) ? [withoutPods] : [];
+    const ofClaims = missingRights.some((right) => right.endsWith("nodeclaims")) ? [withoutClaims] : [];
+    const so = [...ofPods, ...ofClaims].join("; ");
+    return warn(`the functions may not ${missingRights.join(", ")}: ${so}`, reapply(control));
   }
   if (missingRights.length > 0) {
     const what = `the functions may not ${missingRights.join(", ")}: ClusterRole or binding is not as it was written`;

@@ -10,7 +10,17 @@ const blank = (scope: Scope): ScopeRecord => ({
   version: 0,
   requests: [],
   seen: {},
-  figures: { launches: {}, extensions: 0, nodes: 0, capped: false, requests: [], removed: 0 },
+  figures: {
+    launches: {},
+    extensions: 0,
+    nodes: 0,
+    capped: false,
+    requests: [],
+    removed: 0,
+    superfluous: 0,
+    letGo: 0,
+    spared: 0,
+  },
   looks: {},
 });
 

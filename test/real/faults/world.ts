@@ -11,6 +11,7 @@ import { invocation } from "../../../lambda/invocation.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { KubernetesNodeClaims } from "../../../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
+import { KubernetesPods } from "../../../lambda/kubernetes/pods.ts";
 import { functionName } from "../../../lambda/names.ts";
 import { holdIds } from "../../../lambda/system-clock.ts";
 import type { Cancel } from "../../../local/holder/clock.ts";
@@ -79,6 +80,7 @@ export class FaultsWorld {
       journal: this.#store.journal,
       nodes: new KubernetesNodes({ api, karpenter: "v1", annotation, nodePools, metrics }),
       nodeClaims: new KubernetesNodeClaims({ api, karpenter: "v0.31", nodePools }),
+      pods: new KubernetesPods({ api }),
       launches: {
         find: async () =>
           new Map([[instance, { id: instance, launchedAt: clock.now(), nodePool: "default" }]]),

@@ -269,6 +269,7 @@ describe("what a real API server allows the holder to do", () => {
         annotation: key,
         nodePools: { only: [], except: [] },
         mode: "hold",
+        auto: false,
         clock,
       }).inspect(soon());
 

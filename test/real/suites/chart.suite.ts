@@ -129,6 +129,7 @@ describe("what Helm renders", () => {
   it.each([
     [{}, annotation, "hold"],
     [{ mode: "observe" }, annotation, "observe"],
+    [{ hold: "auto" }, annotation, "hold"],
     [{ karpenter: "v0.31" }, Karpenter["v0.31"].annotation, "hold"],
     [{ karpenter: "v0.31", holdAnnotation: "example.com/stay" }, "example.com/stay", "hold"],
   ] as const)(
@@ -141,7 +142,8 @@ describe("what Helm renders", () => {
       ] as const) {
         const subject = { kind: "ServiceAccount", name, namespace } as const;
         // What is released after an uninstall may be marked from before a holder observed.
-        const rights = rightsToRun([key], { subject, mode: name === releaser ? "hold" : mode });
+        const ofHolder = { mode, auto: "hold" in chosen && chosen.hold === "auto" };
+        const rights = rightsToRun([key], { subject, ...(name === releaser ? {} : ofHolder) });
         for (const expected of rights as readonly Kubernetes[]) {
           const found = objects.filter((one) => one.kind === expected.kind && isOfAccount(one));
           expect(found).toMatchObject([expected]);

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { elementsIn } from "../../report/markup.ts";
 import { newestKarpenter, oldestKarpenter } from "../engines/build.ts";
 import { engineFolder } from "../runner/run-folder.ts";
-import { elementsIn } from "../../report/markup.ts";
 import { Shell } from "../runner/shell.ts";
 import type { Outcome } from "../truth-table/outcome.ts";
 import { truthRows } from "../truth-table/rows.ts";
