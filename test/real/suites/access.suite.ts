@@ -5,7 +5,7 @@ import {
 } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { after, hours } from "../../../lambda/core/duration.ts";
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
-import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
+import { planRelease } from "../../../lambda/core/marks/plan-marks.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isUnknownKind } from "../../../lambda/kubernetes/error.ts";
 import { KubernetesInspection } from "../../../lambda/kubernetes/inspection.ts";
@@ -16,16 +16,13 @@ import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import {
   admitted,
-  admittedWhileChanging,
   annotate,
   both,
-  formerMark,
   forms,
   mark,
   merge,
   type Node,
   refused,
-  refusedWhileChanging,
 } from "../../cluster-access/policy-cases.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
@@ -33,7 +30,6 @@ import { until } from "../engines/processes.ts";
 import { createNode, outcomeOf, patched, path, removeNode, soon } from "../worlds/tried-node.ts";
 
 const { annotation } = Karpenter.v1;
-const older = Karpenter["v0.31"].annotation;
 const h1 = holdId(1);
 const karpenters: Node = { labels: { [Karpenter.v1.poolLabel]: "default" } };
 /** Whether a time that the server recorded, in whole seconds, lies between `began` and now. */
@@ -56,25 +52,23 @@ describe("what a real API server allows the holder to do", () => {
       pageSize: 2,
       ...options,
     });
-  const settle = async (keys: MarkKeys) => {
-    await access.write(keys);
-    await settled(keys);
+  const settle = async () => {
+    await access.write(annotation);
+    await settled();
   };
-  /** Waits until the rights are in force, and the policy of exactly these keys. */
-  const settled = (keys: MarkKeys) =>
+  /** Waits until the rights and the policy are in force. */
+  const settled = () =>
     until("the rights and the policy to be in force", async () => {
       const answers: string[] = [];
       for (const [before, change] of [
         [{}, both(h1, "true")],
         [{}, { labels: { x: "y" } }],
-        [formerMark.before, formerMark.removed],
       ] as const) {
         await create(before);
         answers.push(await attempt(patched(merge(change))));
         await remove();
       }
-      const ofFormerKey = keys.includes(older) ? "admitted" : "refused by the policy";
-      return answers.join() === `admitted,refused by the policy,${ofFormerKey}`;
+      return answers.join() === "admitted,refused by the policy";
     });
 
   beforeAll(async () => {
@@ -82,7 +76,7 @@ describe("what a real API server allows the holder to do", () => {
     admin = clientOf(await kubeconfigLogin(plane.config("admin")).access());
     holder = clientOf(await kubeconfigLogin(plane.config("holder")).access());
     access = accessWith({});
-    await settle([annotation]);
+    await settle();
   });
   afterAll(async () => plane?.stop());
   afterEach(remove);
@@ -142,7 +136,7 @@ describe("what a real API server allows the holder to do", () => {
     const pods = "/api/v1/namespaces/default/pods";
     const mark = patched(merge(both(h1, "true")));
     beforeAll(async () => {
-      await accessWith({ mode }).write([annotation]);
+      await accessWith({ mode }).write(annotation);
       await until("the rights to be in force", async () => {
         await create({});
         const answer = await attempt(mark);
@@ -268,25 +262,6 @@ describe("what a real API server allows the holder to do", () => {
       for (const { since } of [...tomorrow.stuck, ...tomorrow.userHeld])
         expect(since).toSatisfy(isSince(began));
       await admin.call(patched({ metadata: { finalizers: null } }), soon());
-    });
-  });
-
-  describe("while a former key is recorded", () => {
-    beforeAll(() => settle([annotation, older]));
-    afterAll(() => settle([annotation]));
-
-    it("reports that", async () => {
-      expect(await access.annotations()).toEqual([annotation, older]);
-    });
-
-    it.each(admittedWhileChanging)("admits %s", async (_, before, change) => {
-      await create(before);
-      expect(await attempt(patched(merge(change)))).toBe("admitted");
-    });
-
-    it.each(refusedWhileChanging)("refuses %s", async (_, before, change) => {
-      await create(before);
-      expect(await attempt(patched(merge(change)))).toBe("refused by the policy");
     });
   });
 });
