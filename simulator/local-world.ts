@@ -33,6 +33,7 @@ export type LocalWorldOptions = Readonly<{
 export type LocalWorld = Readonly<{
   cluster: FakeCluster;
   ec2: FakeEc2;
+  nodeClaims: FakeNodeClaims;
   holder: Holder;
   journal: Journal;
   timeline: Timeline;
@@ -79,5 +80,5 @@ export function localWorld(options: LocalWorldOptions): LocalWorld {
     ec2.close();
     await holder.stop();
   };
-  return { cluster, ec2, holder, journal, timeline, close };
+  return { cluster, ec2, nodeClaims, holder, journal, timeline, close };
 }
