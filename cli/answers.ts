@@ -7,9 +7,8 @@ import type { Verdict } from "../lambda/core/pays.ts";
 import type { PastHold } from "../lambda/core/record.ts";
 import type { Rules } from "../lambda/core/rules.ts";
 import { anyText, count, flag, pastHold, requestCause } from "../lambda/schemas/holds.ts";
-import { fields, list, parse } from "../lambda/schemas/parse.ts";
+import { fields, list, openFields, parse } from "../lambda/schemas/parse.ts";
 import { moment, scope } from "../lambda/schemas/values.ts";
-import type { Settings } from "../lambda/settings.ts";
 import { Failure } from "./terminal/failure.ts";
 import { allReadable } from "./terminal/text.ts";
 import type { SameAs } from "./wire-types.ts";
@@ -44,11 +43,9 @@ export const reading =
 
 const mode = v.picklist(["hold", "observe"], "hold or observe");
 
-/** A holder answers with all of its settings, also with those on which no decision depends. */
-export type HolderRules = Rules & Partial<Omit<Settings, keyof Rules>>;
-
-export const rules = answering<HolderRules>()(
-  fields({
+/** A holder answers with all of its settings, also with those on which no decision depends; these stay as they are. */
+export const rules = answering<Rules>()(
+  openFields({
     cluster: anyText,
     mode,
     hold: count,
@@ -63,8 +60,6 @@ export const rules = answering<HolderRules>()(
     nodePools: fields({ only: list(anyText), except: list(anyText) }),
     driftWait: count,
     holdAnnotation: anyText,
-    karpenter: v.exactOptional(v.picklist(["v1", "v0.31"], "v1 or v0.31")),
-    sweepEvery: v.exactOptional(count),
   }),
 );
 
@@ -103,7 +98,7 @@ const scopeStatus = answering<ScopeStatus>()(
 );
 
 /** A status as a holder returns it, with dates. */
-export type StatusAnswer = Omit<Status, "rules"> & Readonly<{ rules: HolderRules; version: string }>;
+export type StatusAnswer = Status & Readonly<{ version: string }>;
 
 const status = answering<StatusAnswer>()(
   fields({

@@ -190,10 +190,6 @@ const places: readonly (readonly [RegExp, string])[] = [
   [/the-namespace/g, "{{ .root.Release.Namespace }}"],
   [/(?<= {2})the-labels: .+$/gm, `labels:\n    {{- include "${holderName}.labels" .root | nindent 4 }}`],
   [
-    /^ {2}annotations:$/gm,
-    "  annotations:\n    {{- with .annotations }}\n    {{- toYaml . | nindent 4 }}\n    {{- end }}",
-  ],
-  [
     /^ {2}the-annotations: .+$/gm,
     "  {{- with .annotations }}\n  annotations:\n    {{- toYaml . | nindent 4 }}\n  {{- end }}",
   ],
@@ -202,9 +198,8 @@ const places: readonly (readonly [RegExp, string])[] = [
 const objectsFor = (rights: Partial<Pick<Rules, "mode" | "auto">>): readonly string[] => {
   const subject = { kind: "ServiceAccount", name: "the-account", namespace: "the-namespace" } as const;
   return rightsToRun(["example.com/annotation"], { subject, ...rights }).map((object) => {
-    const { metadata } = Object(object);
-    const added = { "the-labels": "", ...(!metadata.annotations && { "the-annotations": "" }) };
-    const yaml = dump({ ...object, metadata: { ...metadata, ...added } }, { lineWidth: -1, noRefs: true });
+    const metadata = { ...Object(object).metadata, "the-labels": "", "the-annotations": "" };
+    const yaml = dump({ ...object, metadata }, { lineWidth: -1, noRefs: true });
     return places.reduce((filled, [place, by]) => filled.replaceAll(place, by), yaml);
   });
 };

@@ -1,4 +1,3 @@
-import { accessManifest, clusterRolePath, keysOfRole } from "../lambda/cluster-access/manifest.ts";
 import type { KubernetesCall } from "../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../lambda/kubernetes/error.ts";
 
@@ -6,17 +5,6 @@ import { KubernetesError } from "../lambda/kubernetes/error.ts";
 export class FakeAccessObjects {
   readonly all = new Map<string, unknown>();
   hasPolicies = true;
-
-  /** Writes all of them at once, as a deployment with these annotations leaves them. */
-  install(annotations: readonly string[]): void {
-    for (const { path, object, needsPolicies } of accessManifest(annotations))
-      if (this.hasPolicies || !needsPolicies) this.all.set(path, object);
-  }
-
-  /** The annotation keys that our ClusterRole records. */
-  get annotations(): readonly string[] {
-    return keysOfRole(this.all.get(clusterRolePath));
-  }
 
   static answers({ path }: KubernetesCall): boolean {
     return /^\/apis\/(rbac|admissionregistration)\./.test(path);

@@ -34,6 +34,7 @@ export type LocalWorldOptions = Readonly<{
 export type LocalWorld = Readonly<{
   cluster: FakeCluster;
   ec2: FakeEc2;
+  nodeClaims: FakeNodeClaims;
   holder: Holder;
   journal: Journal;
   timeline: Timeline;
@@ -81,5 +82,5 @@ export function localWorld(options: LocalWorldOptions): LocalWorld {
     ec2.close();
     await holder.stop();
   };
-  return { cluster, ec2, holder, journal, timeline, close };
+  return { cluster, ec2, nodeClaims, holder, journal, timeline, close };
 }

@@ -3,7 +3,7 @@ import type { CheckAnswer } from "../../lambda/core/operate/check.ts";
 import { anyText, count, holdState } from "../../lambda/schemas/holds.ts";
 import { fields, list } from "../../lambda/schemas/parse.ts";
 import { moment, scope } from "../../lambda/schemas/values.ts";
-import { answering, type HolderRules, many, reading, rules } from "../answers.ts";
+import { answering, many, reading, rules } from "../answers.ts";
 
 /** One link of the chain as the functions saw it: what it showed, or why it does not work. */
 const link = <E extends v.ObjectEntries>(entries: E) =>
@@ -38,7 +38,7 @@ const findings = {
   ineffective: list(fields({ node: anyText, value: anyText }), many),
 };
 
-const inside = answering<Omit<CheckAnswer, "rules"> & Readonly<{ rules: HolderRules; version: string }>>()(
+const inside = answering<CheckAnswer & Readonly<{ version: string }>>()(
   fields({
     version: anyText,
     at: moment,

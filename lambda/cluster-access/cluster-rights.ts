@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, minutes, seconds } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
-import { type ManagedNode, type MarkKeys, planRelease } from "../core/marks/plan-marks.ts";
+import { otherAnnotations } from "../core/marks/other-annotations.ts";
+import { type ManagedNode, planRelease } from "../core/marks/plan-marks.ts";
 import type { CallContext, Clock, Log } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
@@ -12,13 +13,7 @@ import { changeNode } from "../kubernetes/node-changes.ts";
 import { listMetadata, markedByAnyone } from "../kubernetes/node-lists.ts";
 import { asRecord, parseNodeLife } from "../kubernetes/node-objects.ts";
 import { inFlight } from "../kubernetes/transport.ts";
-import {
-  type AccessObject,
-  accessManifest,
-  clusterRoleBindingPath,
-  clusterRolePath,
-  keysOfRole,
-} from "./manifest.ts";
+import { type AccessObject, accessManifest, clusterRoleBindingPath } from "./manifest.ts";
 import { wait } from "./new-admin.ts";
 import type { Rights } from "./rules.ts";
 
@@ -55,10 +50,10 @@ export class KubernetesAccess implements Rights {
     this.#options = options;
   }
 
-  async write(keys: MarkKeys): Promise<"with policy" | "without policy"> {
+  async write(annotation: string): Promise<"with policy" | "without policy"> {
     let written: "with policy" | "without policy" = "with policy";
     const context = this.#context();
-    for (const wanted of accessManifest(keys, this.#options)) {
+    for (const wanted of accessManifest([annotation], this.#options)) {
       if (!(await this.#apply(wanted, context))) written = "without policy";
     }
     return written;
@@ -69,9 +64,10 @@ export class KubernetesAccess implements Rights {
     await sleep(knownAfter);
   }
 
-  async annotations(): Promise<readonly string[]> {
-    const role = await this.#find(clusterRolePath);
-    return role === undefined ? [] : keysOfRole(role);
+  async otherMarks(annotation: string): Promise<ReadonlyMap<string, number>> {
+    const marked: ManagedNode[] = [];
+    for await (const node of this.#markedNodes(this.#context())) marked.push(node);
+    return otherAnnotations(marked, annotation);
   }
 
   /** Compares whole objects: a field that we do not write can switch a policy off. */
@@ -99,18 +95,14 @@ export class KubernetesAccess implements Rights {
   }
 
   async remove(): Promise<void> {
-    // The ClusterRole goes last: it records the annotation keys, and a removal that is cut short begins again.
-    const paths = accessManifest([]).map(({ path }) => path);
-    for (const path of [...paths.filter((one) => one !== clusterRolePath), clusterRolePath]) {
-      await this.#delete(path);
-    }
+    for (const { path } of accessManifest([])) await this.#delete(path);
   }
 
-  async removeMarks(keys: MarkKeys): Promise<number> {
+  async removeMarks(annotation: string): Promise<number> {
     const { api } = this.#options;
     const context = this.#context();
     const counts = { released: 0, left: 0 };
-    const plan = (node: ManagedNode) => planRelease(node, { keys });
+    const plan = (node: ManagedNode) => planRelease(node, { keys: [annotation] });
     await forEachConcurrent(this.#markedNodes(context), inFlight, async (node) => {
       const change = { plan, parse: parseNodeLife, wantsWhole: false, context };
       const { outcome } = await changeNode(api, node, change);
@@ -119,15 +111,6 @@ export class KubernetesAccess implements Rights {
     });
     if (counts.left > 0) throw new TryAgainError(`the marks of ${counts.left} nodes could not be removed`);
     return counts.released;
-  }
-
-  async #find(path: string): Promise<unknown> {
-    try {
-      return await this.#options.api.call({ method: "GET", path }, this.#context());
-    } catch (error) {
-      if (isStatus(error, 404)) return undefined;
-      throw error;
-    }
   }
 
   async #delete(path: string): Promise<void> {
@@ -176,9 +159,7 @@ function replacing(found: unknown, object: AccessObject["object"]): unknown {
 
 /** Whether an object is what we write: the whole of it, apart from what the server adds to every object. */
 function isAsWritten(found: unknown, wanted: AccessObject["object"]): boolean {
-  const { metadata, status: _, ...rest } = asRecord(found, `our ${wanted.kind}`);
-  const { metadata: { annotations = {} } = {}, ...written } = wanted;
-  const present = asRecord(asRecord(metadata ?? {}, "our metadata").annotations ?? {}, "our annotations");
-  const isRecorded = Object.entries(annotations).every(([key, value]) => present[key] === value);
-  return isRecorded && isDeepStrictEqual(rest, written);
+  const { metadata: _m, status: _s, ...rest } = asRecord(found, `our ${wanted.kind}`);
+  const { metadata: _w, ...written } = wanted;
+  return isDeepStrictEqual(rest, written);
 }

@@ -4,9 +4,8 @@ import type {
   V1ValidatingAdmissionPolicy,
   V1ValidatingAdmissionPolicyBinding,
 } from "@kubernetes/client-node";
-import { holderName, isAnnotationKey } from "../core/marks/keys.ts";
+import { holderName } from "../core/marks/keys.ts";
 import type { Rules } from "../core/rules.ts";
-import { asRecord } from "../kubernetes/node-objects.ts";
 import { nodeClaimsGroup } from "../kubernetes/nodeclaims.ts";
 import { holderGroup, policySpec, type Subject } from "./policy.ts";
 
@@ -14,24 +13,14 @@ const rbac = "rbac.authorization.k8s.io";
 const admission = "admissionregistration.k8s.io/v1";
 const metadata = { name: holderName };
 
-/** Records on our ClusterRole the annotation keys under which marks may exist; every cluster has ClusterRoles. */
-const keysAnnotation = `${holderName}/hold-annotations`;
-
-/** The annotation keys that our ClusterRole records, as it was read from a cluster. */
-export function keysOfRole(role: unknown): readonly string[] {
-  const { annotations } = asRecord(asRecord(role, "our ClusterRole").metadata, "our ClusterRole's metadata");
-  const { [keysAnnotation]: keys } = Object(annotations);
-  return typeof keys === "string" ? keys.split(",").filter(isAnnotationKey) : [];
-}
-
 /** Lets the holder read nodes, patch them unless it only observes, list NodeClaims, with `hold=auto` pods, and nothing else. */
-export const clusterRole = (
-  annotations: readonly string[],
-  { mode = "hold", auto = false }: Pick<RightsOptions, "mode" | "auto">,
-): V1ClusterRole => ({
+export const clusterRole = ({
+  mode = "hold",
+  auto = false,
+}: Pick<RightsOptions, "mode" | "auto">): V1ClusterRole => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRole",
-  metadata: { ...metadata, annotations: { [keysAnnotation]: annotations.join(",") } },
+  metadata,
   rules: [
     {
       apiGroups: [""],
@@ -82,31 +71,23 @@ export const clusterRoleBindingPath = `/apis/${rbac}/v1/clusterrolebindings/${ho
 /** One object of ours in a cluster, and where it lives. */
 export type AccessObject = Readonly<{ path: string; needsPolicies: boolean; object: Written }>;
 
-type Written = Readonly<{
-  apiVersion?: string;
-  kind?: string;
-  metadata?: { namespace?: string; annotations?: Readonly<Record<string, string>> };
-}>;
+type Written = Readonly<{ apiVersion?: string; kind?: string; metadata?: object }>;
 
-function objectOf(object: Written, plural: string): AccessObject {
-  const { apiVersion, metadata: { namespace } = {} } = object;
-  const within = namespace ? `namespaces/${namespace}/` : "";
-  const path = `/apis/${apiVersion}/${within}${plural}/${holderName}`;
-  return { path, needsPolicies: apiVersion === admission, object };
-}
+const objectOf = (object: Written, plural: string): AccessObject => ({
+  path: `/apis/${object.apiVersion}/${plural}/${holderName}`,
+  needsPolicies: object.apiVersion === admission,
+  object,
+});
 
 /** Whose rights, whether nodes may be changed, and whether pods may be listed. */
 export type RightsOptions = Readonly<{ subject?: Subject; mode?: Rules["mode"]; auto?: boolean }>;
 
-/**
- * All our objects in a cluster, for these annotation keys, the present one first. The ClusterRole, which records the keys,
- * comes before the policy that lets us use them, and the policy before the binding that grants rights.
- */
+/** All our objects in a cluster, for marks by this annotation. The policy, which restrains, comes before the binding. */
 export const accessManifest = (
   annotations: readonly string[],
   { subject = holderGroup, ...rights }: RightsOptions = {},
 ): readonly AccessObject[] => [
-  objectOf(clusterRole(annotations, rights), "clusterroles"),
+  objectOf(clusterRole(rights), "clusterroles"),
   objectOf(admissionPolicy(annotations, subject), "validatingadmissionpolicies"),
   objectOf(admissionPolicyBinding, "validatingadmissionpolicybindings"),
   objectOf(clusterRoleBinding(subject), "clusterrolebindings"),

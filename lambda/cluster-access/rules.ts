@@ -1,5 +1,4 @@
 import { BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
-import type { MarkKeys } from "../core/marks/plan-marks.ts";
 import type { Log } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 
@@ -30,14 +29,14 @@ export interface AccessEntries {
 
 /** What only an admin of the cluster may do for us. */
 export interface Rights {
-  /** Writes role, binding and policy, which then let us mark under the present key, and remove marks under all of them. */
-  write(keys: MarkKeys): Promise<"with policy" | "without policy">;
+  /** Writes role, binding and policy, which then let us mark by this annotation. */
+  write(annotation: string): Promise<"with policy" | "without policy">;
   /** Waits until every API server knows what was written or revoked before. */
   untilKnown(): Promise<void>;
-  /** The annotation keys under which there may be marks of ours, as the cluster records them; none without our objects. */
-  annotations(): Promise<readonly string[]>;
-  /** Removes every mark of ours, of every hold and under every key; returns how many. */
-  removeMarks(keys: MarkKeys): Promise<number>;
+  /** The other annotations by which nodes are marked, and how many nodes. */
+  otherMarks(annotation: string): Promise<ReadonlyMap<string, number>>;
+  /** Removes every mark of ours, of every hold and by every annotation; returns how many. */
+  removeMarks(annotation: string): Promise<number>;
   /** Revokes all rights of the functions; succeeds when they have none. */
   revoke(): Promise<void>;
   /** Removes role, binding and policy; succeeds when there are none. */
@@ -65,7 +64,7 @@ export async function installAccess(ports: AccessPorts, desired: DesiredAccess):
 export async function changeAccess(ports: AccessPorts, desired: DesiredAccess): Promise<void> {
   await refuseUnusable(ports.entries);
   await createEntries(ports.entries, desired);
-  await establish(ports, desired);
+  await establish(ports, desired, refuseOtherMarks);
 }
 
 /** Lets all roles log in; returns whether one of them had an entry already. */
@@ -75,37 +74,42 @@ async function createEntries(entries: AccessEntries, { roles }: DesiredAccess): 
   return existed;
 }
 
+type Check = (rights: Rights, desired: DesiredAccess) => Promise<void>;
+
 /**
- * Writes our rights. A deployment with another annotation key removes every mark, and holds that are on mark anew under
- * the present key. The policy comes first, so that a function which still works with a former key cannot mark any more;
- * the former keys are forgotten last, so that a removal that was cut short is repeated.
+ * Writes our rights, and removes the marks that no function may remove any more: all of them where the holder observes
+ * from now on, and what a function marked by another annotation while it was updated.
  */
-async function establish({ entries, log }: AccessPorts, desired: DesiredAccess): Promise<void> {
+async function establish(
+  { entries, log }: AccessPorts,
+  desired: DesiredAccess,
+  check?: Check,
+): Promise<void> {
+  const { holdAnnotation, mode } = desired;
   await entries.asAdmin(async (rights) => {
-    const keys = await keysOf(rights, desired);
-    const [present, ...former] = keys;
-    const written = await rights.write(keys);
+    await check?.(rights, desired);
+    const written = await rights.write(holdAnnotation);
     if (written === "without policy") warnWithoutPolicy(log, desired);
-    if (former.length > 0) {
-      const nodes = await rights.removeMarks(keys);
-      // Again, for what was marked before every API server knew the policy: once it knows the present key alone, it
-      // refuses to remove a mark under a former one.
-      await rights.untilKnown();
-      const late = await rights.removeMarks(keys);
-      await rights.write([present]);
-      log.info("marks removed: the annotation has changed", { former, present, nodes: nodes + late });
-    }
-    if (desired.mode === "observe") {
-      // The functions may not change nodes any more, so marks from before are removed here.
-      await rights.untilKnown();
-      log.info("marks removed: the holder observes from now on", { nodes: await rights.removeMarks(keys) });
+    await rights.untilKnown();
+    const others = await rights.otherMarks(holdAnnotation);
+    if (mode === "observe" || others.size > 0) {
+      const nodes = await rights.removeMarks(holdAnnotation);
+      log.info("marks removed", { mode, others: [...others.keys()], nodes });
     }
     log.info("cluster access established", { ...desired });
   });
 }
 
-async function keysOf(rights: Rights, { holdAnnotation: present }: DesiredAccess): Promise<MarkKeys> {
-  return [present, ...(await rights.annotations()).filter((key) => key !== present)];
+/** Our functions can remove a mark only by the annotation that the policy names. */
+async function refuseOtherMarks(rights: Rights, { cluster, holdAnnotation }: DesiredAccess): Promise<void> {
+  const [other] = await rights.otherMarks(holdAnnotation);
+  if (!other) return;
+  const [annotation, nodes] = other;
+  throw new BrokenSetupError(
+    `${nodes} nodes are marked by the annotation ${annotation}, and this deployment names ${holdAnnotation}\n` +
+      `Release them first: npx karpenter-node-holder pause --cluster ${cluster} --for 1h --reason "another annotation"\n` +
+      "Then deploy again, and resume",
+  );
 }
 
 /** What a removal had to leave, with the reasons, and whether it was the first: that one deletes the access entries. */
@@ -163,16 +167,15 @@ export async function removeOrReport(ports: AccessPorts, desired: DesiredAccess)
 
 /** A node that cannot be changed does not stop the removal of the other marks and of the rights. */
 async function removeRights(rights: Rights, log: Log, desired: DesiredAccess): Promise<void> {
-  const { cluster } = desired;
-  const keys = await keysOf(rights, desired);
-  const nodes = await rights.removeMarks(keys).catch((error: unknown) => {
+  const { cluster, holdAnnotation } = desired;
+  const nodes = await rights.removeMarks(holdAnnotation).catch((error: unknown) => {
     log.warn("not all marks could be removed at first", { cluster, error });
     return 0;
   });
   await rights.revoke();
   await rights.untilKnown();
   // Again, now that no function can mark any more: for late marks, and for those that failed at first.
-  const late = await rights.removeMarks(keys).catch((error: Error) => error);
+  const late = await rights.removeMarks(holdAnnotation).catch((error: Error) => error);
   await rights.remove();
   if (late instanceof Error) throw late;
   log.info("marks and rights removed", { cluster, nodes: nodes + late });

@@ -1,4 +1,4 @@
-import { holderName, markValue } from "../../lambda/core/marks/keys.ts";
+import { otherAnnotations } from "../../lambda/core/marks/other-annotations.ts";
 import type { SeenNode } from "../../lambda/core/ports.ts";
 import { StartError } from "./rights.ts";
 
@@ -10,10 +10,7 @@ export function refuseOtherAnnotation(
   marked: readonly SeenNode[],
   { annotation, release }: Release & Readonly<{ annotation: string }>,
 ): void {
-  const others = new Map<string, number>();
-  for (const key of marked.flatMap(ourAnnotations))
-    if (key !== annotation) others.set(key, (others.get(key) ?? 0) + 1);
-  const [found] = others;
+  const [found] = otherAnnotations(marked, annotation);
   if (!found) return;
   const [former, count] = found;
   throw new StartError(
@@ -21,15 +18,6 @@ export function refuseOtherAnnotation(
     `Release them first: ${release} --hold-annotation ${former}`,
   );
 }
-
-/** The annotations of a node that the API server records as ours. */
-const ourAnnotations = ({ annotations = {}, writers }: SeenNode): readonly string[] => [
-  ...new Set(
-    writers
-      .filter(({ manager }) => manager === holderName)
-      .flatMap((writer) => writer.annotations.filter((key) => annotations[key] === markValue)),
-  ),
-];
 
 /** Nodes that were marked before are released, which takes the right to change them. */
 export async function refuseMarksToObserve(

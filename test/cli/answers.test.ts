@@ -1,5 +1,7 @@
+import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
+  answering,
   parseHeld,
   parseHistory,
   parsePaused,
@@ -9,6 +11,9 @@ import {
 } from "../../cli/answers.ts";
 import { parseInside } from "../../cli/doctor/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
+import { anyText } from "../../lambda/schemas/holds.ts";
+import { fields, list } from "../../lambda/schemas/parse.ts";
+import { moment } from "../../lambda/schemas/values.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";
 import { aCheck } from "./healthy-account.ts";
@@ -37,6 +42,20 @@ describe("an answer of the control function", () => {
     expect(parseHistory(overTheWire({ holds: [aPastHold(named)] }))).toEqual([
       aPastHold({ launches: { "batch ": 1 }, requests: ["a b"], endedBecause: "done " }),
     ]);
+  });
+
+  it("has a schema with every field of its type and no other, or nothing compiles", () => {
+    type Answer = Readonly<{ at: Date; names: readonly string[]; count?: number }>;
+    const [names, count] = [list(anyText), v.exactOptional(v.number())];
+    answering<Answer>()(fields({ at: moment, names, count }));
+    // @ts-expect-error count is forgotten.
+    answering<Answer>()(fields({ at: moment, names }));
+    // @ts-expect-error count may be missing.
+    answering<Answer>()(fields({ at: moment, names, count: v.number() }));
+    // @ts-expect-error There is no such field.
+    answering<Answer>()(fields({ at: moment, names, count, more: anyText }));
+    // @ts-expect-error Another value is expected.
+    answering<Answer>()(fields({ at: anyText, names, count }));
   });
 
   it.each<[string, (answer: unknown) => unknown, unknown, readonly string[]]>([

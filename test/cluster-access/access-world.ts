@@ -8,7 +8,6 @@ import { planMark } from "../../lambda/core/marks/plan-marks.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { changeNode } from "../../lambda/kubernetes/node-changes.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
-import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { FakeAccessObjects } from "../../simulator/fake-access-objects.ts";
 import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
@@ -30,7 +29,8 @@ export class AccessWorld {
   config: AccessConfig = {
     cluster: "prod",
     holdAnnotation: "karpenter.sh/do-not-disrupt",
-    letGo: "nothing",
+    mode: "hold",
+    auto: false,
     adminRole,
     roles: ["arn:aws:iam::123456789012:role/hold", "arn:aws:iam::123456789012:role/sweep"],
   };
@@ -53,7 +53,7 @@ export class AccessWorld {
       api: this.#kubernetes(),
       clock,
       log: this.log,
-      letGo: this.config.letGo,
+      mode: this.config.mode,
       until: this.workUntil,
       pageSize: 2,
       sleep: () => this.onWait(),
@@ -94,21 +94,6 @@ export class AccessWorld {
     const plan = (one: typeof node) => planMark(one, { holdId, annotation });
     const context = { deadline: new Date(Date.now() + 60_000), log: this.log };
     await changeNode(this.cluster, node, { plan, parse: parseNode, wantsWhole: false, context });
-  }
-
-  /** The nodes as functions that use this annotation change them. */
-  functions(annotation: string): KubernetesNodes {
-    const clock = { now: () => new Date() };
-    const nodePools = { only: [], except: [] };
-    const metrics = new CollectedMetrics();
-    return new KubernetesNodes({
-      api: this.cluster,
-      karpenter: "v1",
-      annotation,
-      nodePools,
-      clock,
-      metrics,
-    });
   }
 
   /** Labels and annotations of every node that has more of them than its name. */

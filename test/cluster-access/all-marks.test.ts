@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
-import type { MarkKeys } from "../../lambda/core/marks/plan-marks.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { usersLabels } from "../contracts/nodes.ts";
@@ -10,8 +9,6 @@ import { NodesOnFakeServer } from "../kubernetes/nodes-on-fake-server.ts";
 
 const clock = { now: () => new Date() };
 const { annotation } = Karpenter.v1;
-const older = Karpenter["v0.31"].annotation;
-const keys: MarkKeys = [annotation, older];
 
 describe("all marks of a cluster", () => {
   let world: NodesOnFakeServer;
@@ -37,7 +34,7 @@ describe("all marks of a cluster", () => {
     annotate("e", { [annotation]: "8h" });
     world.standIn.addNode({ name: "f", annotations: { [annotation]: "true" } });
 
-    expect(await access.removeMarks(keys)).toBe(2);
+    expect(await access.removeMarks(annotation)).toBe(2);
 
     expect(["a", "b"].map(annotationsOf)).toEqual([{}, {}]);
     for (const { accept } of world.asked) expect(accept).toContain("as=PartialObjectMetadata");
@@ -55,14 +52,14 @@ describe("all marks of a cluster", () => {
       world.onRequest = () => {};
       world.standIn.editNode("a", { labels: { [holdLabel]: "never" } });
     };
-    expect(await access.removeMarks(keys)).toBe(0);
+    expect(await access.removeMarks(annotation)).toBe(0);
     expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
   });
 
   it("are not called done while some could not be changed", async () => {
     for (const name of ["a", "b", "c"]) add(name, holdId(1), { [annotation]: "true" });
     world.standIn.fail({ kind: "status", status: 500 }, { path: "/api/v1/nodes/b" }, 99);
-    const failure = access.removeMarks(keys);
+    const failure = access.removeMarks(annotation);
     await expect(failure).rejects.toBeInstanceOf(TryAgainError);
     await expect(failure).rejects.toThrow("the marks of 1 nodes could not be removed");
     expect(["a", "c"].map(annotationsOf)).toEqual([{}, {}]);
@@ -74,6 +71,6 @@ describe("all marks of a cluster", () => {
       if (method === "PATCH") world.ahead += 600_000;
     };
     world.standIn.fail({ kind: "status", status: 500 }, { method: "PATCH" });
-    await expect(access.removeMarks(keys)).rejects.toThrow("the marks of 1 nodes could not be removed");
+    await expect(access.removeMarks(annotation)).rejects.toThrow("the marks of 1 nodes could not be removed");
   });
 });

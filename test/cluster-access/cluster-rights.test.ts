@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { accessManifest, admissionPolicy } from "../../lambda/cluster-access/manifest.ts";
 import { after, seconds } from "../../lambda/core/duration.ts";
-import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
@@ -34,9 +34,9 @@ const { matchConstraints: constraints, matchConditions: conditions = [] } = poli
 const kindOf = ({ path }: KubernetesCall) => path.split("/").at(-2);
 
 describe("our rights in a cluster", () => {
-  it("are written by server-side apply: the record of the keys, what restrains, then what allows", async () => {
+  it("are written by server-side apply: the role, what restrains, then what allows", async () => {
     const api = answering(({ body }) => body);
-    expect(await accessOf(api).write([annotation])).toBe("with policy");
+    expect(await accessOf(api).write(annotation)).toBe("with policy");
     expect(api.asked.map(({ path }) => path)).toEqual(accessManifest([annotation]).map(({ path }) => path));
     for (const { method, query, contentType } of api.asked) {
       expect({ method, query, contentType }).toEqual({
@@ -47,36 +47,35 @@ describe("our rights in a cluster", () => {
     }
   });
 
-  it("are removed with the record of the keys last, and what is missing is done", async () => {
+  it("are removed, and what is missing is done", async () => {
     const api = answering(missing);
     await accessOf(api).remove();
-    const [record, ...others] = accessManifest([annotation]).map(({ path }) => path);
-    expect(api.asked.map(({ path }) => path)).toEqual([...others, record]);
+    expect(api.asked.map(({ path }) => path)).toEqual(accessManifest([annotation]).map(({ path }) => path));
     for (const { method } of api.asked) expect(method).toBe("DELETE");
   });
 
   it("do without the policy where the cluster knows none", async () => {
     const api = answering(({ path, body }) => (path.includes("admission") ? refuse(404) : (body ?? {})));
-    expect(await accessOf(api).write([annotation])).toBe("without policy");
+    expect(await accessOf(api).write(annotation)).toBe("without policy");
     expect(api.asked.map(kindOf)).toContain("clusterrolebindings");
   });
 
   it("report what to check when we may not write them", async () => {
-    const failure = accessOf(answering(() => refuse(403))).write([annotation]);
+    const failure = accessOf(answering(() => refuse(403))).write(annotation);
     await expect(failure).rejects.toBeInstanceOf(BrokenSetupError);
     await expect(failure).rejects.toMatchObject({ cause: { status: 403 } });
   });
 
   it.each([403, 404])("cannot be written where the ClusterRole is answered with %i", async (status) => {
     const api = answering(({ path, body }) => (path.includes("roles/") ? refuse(status) : body));
-    await expect(accessOf(api).write([annotation])).rejects.toThrow();
+    await expect(accessOf(api).write(annotation)).rejects.toThrow();
   });
 
   it("cannot be checked, read or removed where the cluster refuses", async () => {
     const access = accessOf(answering(() => refuse(403)));
     for (const call of [
       () => access.check([annotation]),
-      () => access.annotations(),
+      () => access.otherMarks(annotation),
       () => access.revoke(),
       () => access.remove(),
     ])
@@ -116,24 +115,6 @@ describe("our rights in a cluster", () => {
     expect(end).toEqual(after(noon, seconds(expected)));
   });
 
-  it("record the annotation keys on the ClusterRole, which every cluster has", async () => {
-    const role = accessManifest([annotation, older]).find(({ path }) => path.includes("clusterroles/"));
-    const api = answering(() => role?.object);
-    expect(await accessOf(api).annotations()).toEqual([annotation, older]);
-    expect(api.asked.map((call) => `${call.method} ${kindOf(call)}`)).toEqual(["GET clusterroles"]);
-    expect(await accessOf(answering(missing)).annotations()).toEqual([]);
-  });
-
-  it("record only valid keys, also when the ClusterRole was changed", async () => {
-    const changed = (keys: unknown) => ({
-      metadata: { annotations: { "karpenter-node-holder/hold-annotations": keys } },
-    });
-    const recorded = (role: unknown) => accessOf(answering(() => role)).annotations();
-    expect(await recorded(changed(`x,y/'z,${annotation}`))).toEqual([annotation]);
-    for (const role of [changed(7), { metadata: {} }]) expect(await recorded(role)).toEqual([]);
-    await expect(recorded("<html>")).rejects.toThrow(TryAgainError);
-  });
-
   it("are right when all we want is there, whatever the server added", async () => {
     const stored = new Map(accessManifest([annotation]).map(({ path, object }) => [path, object]));
     const api = answering(({ path }) => {
@@ -142,10 +123,10 @@ describe("our rights in a cluster", () => {
       return { ...object, metadata, status: { observedGeneration: 1 } };
     });
     expect((await accessOf(api).check([annotation])).map(({ state }) => state)).toEqual(
-      Array(6).fill("right"),
+      Array(4).fill("right"),
     );
     const ofOthers = (await accessOf(api).check([older])).map(({ state }) => state);
-    expect(ofOthers.slice(0, 2)).toEqual(["different", "different"]);
+    expect(ofOthers).toEqual(["right", "different", "right", "right"]);
     for (const { method } of api.asked) expect(method).toBe("GET");
   });
 
@@ -178,20 +159,16 @@ describe("our rights in a cluster", () => {
   it("are missing, or of a kind that the cluster does not know, by what the answer names", async () => {
     const states = async (answer: () => unknown) =>
       (await accessOf(answering(answer)).check([annotation])).map(({ state }) => state);
-    expect(await states(missing)).toEqual(Array(6).fill("missing"));
+    expect(await states(missing)).toEqual(Array(4).fill("missing"));
     expect((await states(() => refuse(404))).slice(1, 3)).toEqual(Array(2).fill("unknown to this cluster"));
   });
 
   it("replace an object in which others have set fields of their own", async () => {
     const foreign = { spec: {}, metadata: { resourceVersion: "7" } };
     const api = answering(({ path, body }) => (path.includes("bindings") ? foreign : body));
-    await accessOf(api).write([annotation]);
+    await accessOf(api).write(annotation);
     const replaced = api.asked.filter(({ method }) => method === "PUT");
-    expect(replaced.map(kindOf)).toEqual([
-      "validatingadmissionpolicybindings",
-      "clusterrolebindings",
-      "rolebindings",
-    ]);
+    expect(replaced.map(kindOf)).toEqual(["validatingadmissionpolicybindings", "clusterrolebindings"]);
     for (const { body } of replaced) {
       expect(body).toMatchObject({ metadata: { name: "karpenter-node-holder", resourceVersion: "7" } });
     }
@@ -199,16 +176,8 @@ describe("our rights in a cluster", () => {
 
   it.each<[unknown, string]>([
     [7, "our ClusterRole must be an object, not 7"],
-    [{ metadata: 7 }, "our metadata must be an object, not 7"],
-    [{ metadata: { annotations: 7 } }, "our annotations must be an object, not 7"],
+    ["<html>", "our ClusterRole must be an object"],
   ])("are not compared with an answer that is no object: %j", async (answer, message) => {
     await expect(accessOf(answering(() => answer)).check([annotation])).rejects.toThrow(message);
-  });
-
-  it.each<[unknown, string]>([
-    [7, "our ClusterRole must be an object, not 7"],
-    [{ metadata: 7 }, "our ClusterRole's metadata must be an object, not 7"],
-  ])("record no keys in an answer that is no ClusterRole: %j", async (answer, message) => {
-    await expect(accessOf(answering(() => answer)).annotations()).rejects.toThrow(message);
   });
 });

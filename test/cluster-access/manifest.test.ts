@@ -7,7 +7,7 @@ const name = "karpenter-node-holder";
 const rbac = "rbac.authorization.k8s.io";
 const admission = "admissionregistration.k8s.io";
 const account: Subject = { kind: "ServiceAccount", name: "it's", namespace: "holder" };
-const keys = ["example.com/a", "example.com/b"];
+const keys = ["example.com/a"];
 
 const objectsFor = (subject?: Subject) =>
   new Map(accessManifest(keys, subject && { subject }).map(({ object }) => [object.kind, Object(object)]));
@@ -20,8 +20,6 @@ describe("our objects in a cluster", () => {
       `/apis/${admission}/v1/validatingadmissionpolicies/${name}`,
       `/apis/${admission}/v1/validatingadmissionpolicybindings/${name}`,
       `/apis/${rbac}/v1/clusterrolebindings/${name}`,
-      `/apis/${rbac}/v1/namespaces/default/roles/${name}`,
-      `/apis/${rbac}/v1/namespaces/default/rolebindings/${name}`,
     ]);
     for (const { object } of objects) expect(object.metadata).toMatchObject({ name });
     for (const { path, needsPolicies, object } of objects) {
@@ -30,47 +28,31 @@ describe("our objects in a cluster", () => {
     }
   });
 
-  it("allow to read and patch nodes, and to list NodeClaims and the events of one namespace", () => {
-    const nodes = { apiGroups: [""], resources: ["nodes"], verbs: ["get", "list", "patch"] };
+  it.each([
+    ["hold", ["get", "list", "patch"]],
+    ["observe", ["get", "list"]],
+  ] as const)("allow with mode=%s %j of nodes, to list NodeClaims, and nothing else", (mode, verbs) => {
+    const roleIn = (objects: readonly object[]) =>
+      objects.map(Object).find(({ kind }) => kind === "ClusterRole").rules;
     const nodeClaims = { apiGroups: ["karpenter.sh"], resources: ["nodeclaims"], verbs: ["list"] };
-    expect(objectsFor().get("ClusterRole").rules).toEqual([nodes, nodeClaims]);
-    expect(objectsFor().get("Role")).toMatchObject({
-      metadata: { namespace: "default" },
-      rules: [{ apiGroups: [""], resources: ["events"], verbs: ["list"] }],
-    });
-    const toRun = rightsToRun(keys).map(Object);
-    expect(toRun.find(({ kind }) => kind === "ClusterRole").rules).toEqual([
-      { ...nodes, verbs: [...nodes.verbs, "watch"] },
+    expect(roleIn(accessManifest(keys, { mode }).map(({ object }) => object))).toEqual([
+      { apiGroups: [""], resources: ["nodes"], verbs },
       nodeClaims,
     ]);
-  });
-
-  it.each([
-    ["nothing", []],
-    ["empty", [{ apiGroups: [""], resources: ["pods"], verbs: ["list"] }]],
-  ] as const)("with letGo=%s give the rights to pods %j, also to run", (letGo, expected) => {
-    for (const objects of [
-      accessManifest(keys, { letGo }).map(({ object }) => object),
-      rightsToRun(keys, { letGo }),
-    ]) {
-      const role = objects.map(Object).find(({ kind }) => kind === "ClusterRole");
-      expect(role.rules.slice(2)).toEqual(expected);
-    }
+    expect(roleIn(rightsToRun(keys, { mode }))).toEqual([
+      { apiGroups: [""], resources: ["nodes"], verbs: [...verbs, "watch"] },
+      nodeClaims,
+    ]);
   });
 
   it.each([
     [undefined, { kind: "Group", name, apiGroup: rbac }],
     [account, account],
   ])("give the rights to one subject: %j", (subject, bound) => {
-    for (const [binding, role] of [
-      ["ClusterRoleBinding", "ClusterRole"],
-      ["RoleBinding", "Role"],
-    ]) {
-      const { roleRef, subjects, metadata } = objectsFor(subject).get(binding);
-      expect(roleRef).toEqual({ apiGroup: rbac, kind: role, name });
-      expect(subjects).toEqual([bound]);
-      expect(metadata.namespace).toBe(role === "Role" ? "default" : undefined);
-    }
+    expect(objectsFor(subject).get("ClusterRoleBinding")).toMatchObject({
+      roleRef: { apiGroup: rbac, kind: "ClusterRole", name },
+      subjects: [bound],
+    });
   });
 
   it("restrict all updates of nodes, and fail closed", () => {
@@ -83,12 +65,6 @@ describe("our objects in a cluster", () => {
       resourceRules: [
         { apiGroups: [""], apiVersions: ["*"], operations: ["UPDATE"], resources: ["nodes"], scope: "*" },
       ],
-    });
-  });
-
-  it("record the annotation keys, the present one first", () => {
-    expect(objectsFor().get("ClusterRole").metadata.annotations).toEqual({
-      [`${name}/hold-annotations`]: "example.com/a,example.com/b",
     });
   });
 });

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { clusterRolePath } from "../../lambda/cluster-access/manifest.ts";
 import { changeAccess, installAccess, removeAccess } from "../../lambda/cluster-access/rules.ts";
+import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { AccessWorld, holdId } from "./access-world.ts";
 
-const former = "karpenter.sh/do-not-consolidate";
+const other = "example.com/keep";
 const present = "karpenter.sh/do-not-disrupt";
 
 let world: AccessWorld;
@@ -29,7 +30,6 @@ const whileWaiting = (act: () => Promise<void>) => {
 };
 const policiesWritten = () =>
   world.calls.filter((call) => /PATCH .*validatingadmissionpolicies/.test(call)).length;
-const kindOf = (call: string) => (call.includes("/nodes/") ? "node" : "policy");
 const lines = (level: string) => world.log.lines.filter((line) => line.level === level);
 
 describe("installing", () => {
@@ -37,7 +37,7 @@ describe("installing", () => {
     await install();
 
     expect(entries()).toEqual(world.config.roles);
-    expect(world.access.all.size).toBe(6);
+    expect(world.access.all.size).toBe(4);
     expect(world.admins).toEqual([]);
     expect([policiesWritten(), lines("warn")]).toEqual([1, []]);
   });
@@ -60,13 +60,13 @@ describe("installing", () => {
   it("leaves rights that were given by hand when it fails", async () => {
     const [role = ""] = world.config.roles;
     world.eks.entries.set(role, { groups: ["karpenter-node-holder"], policies: new Set() });
-    await world.rights.write([present]);
+    await world.rights.write(present);
     failOn(/AssociateAccessPolicy/);
 
     await expect(install()).rejects.toThrow("timed out");
 
     expect(entries()).toContain(role);
-    expect(world.access.all.size).toBe(6);
+    expect(world.access.all.size).toBe(4);
   });
 
   it("refuses a cluster without access entries, with the command that allows them", async () => {
@@ -110,53 +110,53 @@ describe("changing", () => {
     expect(world.nodes).toEqual({ a: { [holdLabel]: holdId, [present]: "true" } });
   });
 
-  it("to letGo=empty gives the right to list pods, and back to nothing takes it", async () => {
-    const given: boolean[] = [];
-    for (const letGo of ["nothing", "empty", "nothing"] as const) {
-      world.config = { ...world.config, letGo };
-      await change();
-      given.push(JSON.stringify(world.access.all.get(clusterRolePath)).includes('"pods"'));
-    }
-    expect(given).toEqual([false, true, false]);
-  });
-
-  it("to another annotation removes every mark, and then forgets the former annotation", async () => {
-    await world.rights.write([former]);
+  it("to mode=observe takes the right to patch nodes, removes every mark, and back to hold gives the right again", async () => {
     world.cluster.addNode({ name: "a" });
-    await world.mark("a", former);
-    const recorded: unknown[] = [];
-    world.onCall = async (call) => {
-      if (/policies\/|nodes\/a/.test(call)) recorded.push([kindOf(call), await world.rights.annotations()]);
-    };
-
-    await change();
-
-    expect(recorded).toEqual([
-      ["policy", [present, former]],
-      ["node", [present, former]],
-      ["policy", [present]],
-    ]);
-    expect(world.nodes).toEqual({});
-    const fields = { former: [former], present, nodes: 1 };
-    expect(world.log.reported("marks removed: the annotation has changed")).toMatchObject([fields]);
+    const given: boolean[] = [];
+    for (const mode of ["hold", "observe", "hold"] as const) {
+      world.config = { ...world.config, mode };
+      await world.mark("a", present);
+      await change();
+      given.push(JSON.stringify(world.access.all.get(clusterRolePath)).includes('"patch"'));
+      expect(Object.keys(world.nodes)).toEqual(mode === "observe" ? [] : ["a"]);
+    }
+    expect(given).toEqual([true, false, true]);
   });
 
-  it("removes also what a function marks under the former annotation before every API server knows the policy", async () => {
-    await world.rights.write([former]);
+  it("to another annotation is refused while nodes are marked, with the command that releases them", async () => {
+    await change();
+    for (const name of ["a", "b"]) world.cluster.addNode({ name });
+    for (const name of ["a", "b"]) await world.mark(name, present);
+    const before = [...world.access.all];
+    world.config = { ...world.config, holdAnnotation: other };
+    const refused = change();
+    await expect(refused).rejects.toThrow(BrokenSetupError);
+    await expect(refused).rejects.toThrow(
+      `2 nodes are marked by the annotation ${present}, and this deployment names ${other}\nRelease them first: npx karpenter-node-holder pause --cluster prod`,
+    );
+    expect([[...world.access.all], Object.keys(world.nodes), world.admins]).toEqual([before, ["a", "b"], []]);
+  });
+
+  it("to another annotation is done where no node is marked; a user's own annotation is no mark", async () => {
+    await change();
+    world.cluster.addNode({ name: "users", annotations: { [present]: "true" } });
+    world.config = { ...world.config, holdAnnotation: other };
+    await change();
+    expect(JSON.stringify([...world.access.all])).toContain(other);
+    expect(JSON.stringify([...world.access.all])).not.toContain(present);
+    expect(world.nodes).toEqual({ users: { [present]: "true" } });
+  });
+
+  it("removes what a function marked by the former annotation before every API server knew the policy", async () => {
     world.cluster.addNode({ name: "late" });
-    const markLate = whileWaiting(() => world.mark("late", former));
+    world.config = { ...world.config, holdAnnotation: other };
+    const markLate = whileWaiting(() => world.mark("late", present));
 
     await change();
     await markLate();
 
     expect(world.nodes).toEqual({});
-  });
-
-  it("still records both annotations when a removal fails", async () => {
-    await world.rights.write([former]);
-    failOn(/\/nodes/);
-    await expect(change()).rejects.toThrow("timed out");
-    expect(await world.rights.annotations()).toEqual([present, former]);
+    expect(world.log.reported("marks removed")).toMatchObject([{ others: [present], nodes: 1 }]);
   });
 });
 
@@ -178,7 +178,7 @@ describe("removing", () => {
     });
   });
 
-  it("revokes the rights before it removes marks for the last time, and forgets the keys last", async () => {
+  it("revokes the rights before it removes marks for the last time", async () => {
     world.calls.length = 0;
     await remove();
 
@@ -189,8 +189,8 @@ describe("removing", () => {
       "list",
       "clusterrolebindings",
       "list",
-      "clusterrolebindings",
       "clusterroles",
+      "clusterrolebindings",
     ]);
   });
 

@@ -55,7 +55,7 @@ describe("malformed answers of the API server", () => {
     "marked",
     "pools",
     "unmark",
-    "annotations",
+    "others",
     "inspect",
     "rights",
   );
@@ -96,8 +96,8 @@ describe("malformed answers of the API server", () => {
       list: () => nodes.list("cluster", context),
       marked: () => nodes.listMarked(context),
       pools: () => nodes.nodePools(context),
-      unmark: () => rights.removeMarks(["example.com/other", annotation]),
-      annotations: () => rights.annotations(),
+      unmark: () => rights.removeMarks(annotation),
+      others: () => rights.otherMarks(annotation),
       inspect: () => inspection.inspect(context),
       rights: () => checkRights(api, { ...context, server: "", mode: "hold" }),
     }[action];

@@ -12,13 +12,14 @@ vi.doMock("../../lambda/settings-table.ts", () => ({
   ...table,
   holderSettings: { ...table.holderSettings, coolDown },
   settingsTable: { ...table.settingsTable, coolDown },
+  runSettings: { ...table.runSettings, coolDown },
 }));
 const { readConfig } = await import("../../lambda/environment.ts");
 const { readSettings } = await import("../../lambda/settings.ts");
 const { readContext } = await import("../../infra/settings/context.ts");
 const { resourcesOf, synthesize } = await import("../infra/synthesized.ts");
 const { commandLine } = await import("../../cli/command-line.ts");
-const { statusView } = await import("../../cli/commands/status.ts");
+const { statusView } = await import("../../cli/views/status-view.ts");
 const { terraformSettings } = await import("../../scripts/terraform-settings.ts");
 const { chartFiles } = await import("../../scripts/chart.ts");
 const { settingsTable } = await import("../../lambda/settings-table.ts");

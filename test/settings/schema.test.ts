@@ -9,11 +9,12 @@ it("describes the settings of run, with its defaults", () => {
   expect(properties).toMatchObject({
     hold: {
       type: "string",
-      pattern: "^(auto|([0-9]+[dhms])+)$",
+      pattern: "^([0-9]+[dhms])+$",
       default: "20m",
-      description: expect.stringMatching(/^protection after each launch.+ \(1m to 24h\)$/),
+      description: "how long each launch protects the nodes of its scope (1m to 24h)",
     },
-    breather: { description: expect.stringMatching(/ \(to 24h\)$/) },
+    driftWait: { description: expect.stringMatching(/ \(to 168h\)$/) },
+    mode: { enum: ["hold", "observe"], default: "hold" },
     nodePools: {
       type: "array",
       items: { type: "string" },

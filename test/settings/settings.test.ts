@@ -14,18 +14,21 @@ describe("the settings", () => {
 
     expect(settings).toMatchObject({ hold: minutes(20), maxHold: hours(2), scope: "cluster" });
     expect(settings).toMatchObject({ nodePools: { only: [], except: [] }, karpenter: "v1" });
-    expect(settings).toMatchObject({ auto: false, relaunchCost: minutes(10) });
+    expect(settings).toMatchObject({ mode: "hold", maxRequest: hours(24), driftWait: 0 });
     expect(settings.holdAnnotation).toBe("karpenter.sh/do-not-disrupt");
   });
 
   it("report every problem at once, by name and with what was expected", () => {
     const { problems } = checkSettings({
-      hold: "soon",
+      mode: "watch",
+      hold: "auto",
       maxHold: "8d",
-      breather: "25h",
+      breather: "0s",
+      maxRequest: "91d",
       initialDelay: "16m",
       scope: "region",
       nodePools: "Batch",
+      driftWait: "8d",
       karpenter: "v2",
       holdAnnotation: "held",
       sweepEvery: "90s",
@@ -33,12 +36,15 @@ describe("the settings", () => {
 
     expect(problems).toEqual([
       "cluster is missing: give an EKS cluster's name (letters, digits, - and _, at most 100), like prod",
-      'hold must be auto, or a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "soon"',
+      'mode must be hold or observe, not "watch"',
+      'hold must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "auto"',
       'maxHold must be a duration from 1m to 168h, or 0s for no cap, like 90s, 20m, 2h or 1d, not "8d"',
-      'breather must be a duration from 0s to 24h, like 90s, 20m, 2h or 1d, not "25h"',
+      'breather must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "0s"',
+      'maxRequest must be a duration from 1m to 2160h, like 90s, 20m, 2h or 1d, not "91d"',
       'initialDelay must be a duration from 0s to 15m, like 90s, 20m, 2h or 1d, not "16m"',
       'scope must be cluster or nodepool, not "region"',
       'nodePools must be NodePool names separated by commas, with ! before those to leave out, like batch,!system, not "Batch"',
+      'driftWait must be a duration from 0s to 168h, like 90s, 20m, 2h or 1d, not "8d"',
       'karpenter must be v1 or v0.31, not "v2"',
       'holdAnnotation must be an annotation key with a prefix, like example.com/keep, not "held"',
       'sweepEvery must be a duration from 1m to 1h in whole minutes, like 20m or 1h, not "90s"',
@@ -52,21 +58,6 @@ describe("the settings", () => {
     expect(problemsOf({ hold: "5m", initialDelay: "5m" })).toEqual([
       'initialDelay must be shorter than hold (5m), not "5m"',
     ]);
-  });
-
-  it("with hold=auto have a relaunchCost, which is refused without", () => {
-    const auto = (raw: object) => readSettings({ cluster: "prod", hold: "auto", ...raw });
-    expect(auto({})).toMatchObject({ hold: minutes(10), auto: true });
-    expect(auto({ relaunchCost: "3h" })).toMatchObject({
-      hold: hours(2),
-      auto: true,
-      relaunchCost: hours(3),
-    });
-    expect(readSettings(writeSettings(auto({ relaunchCost: "30m" })))).toEqual(auto({ relaunchCost: "30m" }));
-    expect(problemsOf({ hold: "auto", relaunchCost: "10s" })).toEqual([
-      'relaunchCost must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "10s"',
-    ]);
-    expect(problemsOf({ relaunchCost: "10m" })).toEqual(["relaunchCost has an effect with hold=auto only"]);
   });
 
   it("of Karpenter v0.31 use its annotation, unless holdAnnotation is set", () => {
@@ -87,9 +78,7 @@ describe("the settings", () => {
   });
 
   it("are the same after a way through the environment as text", () => {
-    const others = otherValues(holderSettings);
-    const { relaunchCost: _, ...ofFixedHold } = others;
-    for (const raw of [{ cluster: "prod", maxHold: "0s" }, { ...others, hold: "auto" }, ofFixedHold]) {
+    for (const raw of [{ cluster: "prod", maxHold: "0s" }, otherValues(holderSettings)]) {
       const settings = readSettings(raw);
       expect(writeSettings(settings)).toMatchObject(raw);
       expect(readSettings(writeSettings(settings))).toEqual(settings);

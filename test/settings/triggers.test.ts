@@ -1,16 +1,15 @@
 import { expect, it } from "vitest";
 import { hours } from "../../lambda/core/duration.ts";
 import { checkDeployment } from "../../lambda/settings.ts";
-import { problemsOfTrigger, problemsOfWindow } from "../../lambda/triggers.ts";
+import { holdMessage, problemsOfTrigger, problemsOfWindow, windowMessage } from "../../lambda/triggers.ts";
 import { someRules } from "../support/builders.ts";
 
-const rules = someRules({ maxHold: hours(2) });
+const rules = someRules({ maxRequest: hours(8) });
 const ofPools = someRules({ scope: "nodepool", nodePools: { only: [], except: ["gpu"] } });
 
 it.each([
-  [{ for: "30s" }, rules, 'for must be a duration from 1m to 24h, like 30m, not "30s"'],
-  [{ for: "25h" }, rules, 'for must be a duration from 1m to 24h, like 30m, not "25h"'],
-  [{ for: "9h" }, rules, 'for must be at most maxHold (2h), not "9h": shorten it, or raise maxHold'],
+  [{ for: "30s" }, rules, 'for must be a duration from 1m to 8h (maxRequest), like 30m, not "30s"'],
+  [{ for: "9h" }, rules, 'for must be a duration from 1m to 8h (maxRequest), like 30m, not "9h"'],
   [
     { for: "30m", scope: "nodepool/batch" },
     rules,
@@ -35,11 +34,35 @@ it.each([
   expect(problemsOfTrigger(trigger, settings)).toEqual([problem]);
 });
 
-it("accepts a trigger that fits, of any length where holds have no cap", () => {
-  expect(problemsOfTrigger({ for: "2h", scope: "cluster" }, rules)).toEqual([]);
-  expect(problemsOfTrigger({ for: "1m" }, rules)).toEqual([]);
-  expect(problemsOfTrigger({ for: "24h" }, someRules({ maxHold: 0 }))).toEqual([]);
+it("accepts a trigger that fits, whatever maxHold is: a request has its own end", () => {
+  for (const trigger of [{ for: "8h", scope: "cluster" }, { for: "1m" }])
+    expect(problemsOfTrigger(trigger, rules)).toEqual([]);
   expect(problemsOfTrigger({ for: "30m", scope: "nodepool/batch" }, ofPools)).toEqual([]);
+});
+
+it("lets a window be as long as a week", () => {
+  const ofWindow = (length: string) =>
+    problemsOfWindow({ schedule: "rate(7 days)", timeZone: "UTC", for: length }, rules);
+  expect(ofWindow("168h")).toEqual([]);
+  expect(ofWindow("169h")).toEqual(['for must be a duration from 1m to 168h, like 30m, not "169h"']);
+});
+
+it("sends requests by the name of their rule or window, so that each can be released by itself", () => {
+  const trigger = { for: "30m" };
+  expect(holdMessage({ cause: "event", name: "Deploys", id: "7", at: "now" }, trigger)).toEqual({
+    hold: {
+      cause: "event",
+      name: "Deploys",
+      for: "30m",
+      scope: "cluster",
+      reason: "event Deploys (7)",
+      at: "now",
+    },
+  });
+  const window = { schedule: "rate(1 day)", timeZone: "UTC", for: "2h", scope: "nodepool/batch" };
+  expect(JSON.parse(windowMessage(window))).toMatchObject({
+    hold: { cause: "window", name: "rate(1 day) UTC", scope: "nodepool/batch" },
+  });
 });
 
 const problemsOf = (schedule: string, timeZone: string) =>

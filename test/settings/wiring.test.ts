@@ -4,7 +4,7 @@ import { readConfig } from "../../lambda/environment.ts";
 import { wire, wireControl } from "../../lambda/wiring.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import { aHold, aLaunch, aRecord } from "../support/builders.ts";
+import { aHeldRecord, aRecord } from "../support/builders.ts";
 import { within } from "../support/context.ts";
 import { type AwsRequest, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 
@@ -27,6 +27,8 @@ beforeAll(async () => {
     SCHEDULE_ROLE_ARN: "arn:aws:iam::123456789012:role/schedules",
     RELEASE_FUNCTION_ARN: "arn:aws:lambda:eu-west-1:123456789012:function:release",
     CLUSTER: "prod",
+    // vitest sets it, too.
+    MODE: "observe",
     NODE_POOLS: "batch,!gpu",
     KARPENTER: "v0.31",
     HOLD_ANNOTATION: "example.com/keep",
@@ -47,7 +49,7 @@ it("times the calls of every port, so that a slow invocation shows what it waite
     ports.journal.noteSweep(noon),
     ports.launches.find(["i-0123456789abcdef0"], soon),
     ports.schedules.arm("cluster", holdId(1), after(noon, minutes(20))),
-    ports.followUps.enqueue({ kind: "pendingNodes", scope: "cluster", awaited: [aLaunch()], attempt: 0 }, 0),
+    ports.followUps.enqueue({ kind: "scope", scope: "cluster" }, 0),
     cluster.api.call({ method: "GET", path: "/version" }, soon),
   ]);
 
@@ -65,7 +67,7 @@ it("times the calls of every port, so that a slow invocation shows what it waite
 it("sends events where the settings ask for them, with the role's credentials", async () => {
   expect(wire(readConfig(process.env)).ports.events).toBeUndefined();
   const { ports, telemetry } = wire(readConfig({ ...process.env, EVENTS: "true" }));
-  ports.events?.note({ before: aRecord(), record: aRecord({ hold: aHold() }) });
+  ports.events?.note({ before: aRecord(), record: aHeldRecord() });
 
   await telemetry.events?.send(5_000);
 
@@ -85,7 +87,7 @@ it("gives the nodes' adapter the settings", () => {
     annotation: "example.com/keep",
     nodePools: { only: ["batch"], except: ["gpu"] },
   });
-  expect(ports.rules).toMatchObject({ cluster: "prod", nodePools: cluster.nodePools });
+  expect(ports.rules).toMatchObject({ cluster: "prod", mode: "observe", nodePools: cluster.nodePools });
 });
 
 it("lets the hold function log in to the cluster before its first invocation", async () => {

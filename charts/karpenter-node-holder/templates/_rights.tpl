@@ -8,13 +8,12 @@ apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
   name: karpenter-node-holder
-  annotations:
-    {{- with .annotations }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
-    karpenter-node-holder/hold-annotations: {{ $annotation }}
   labels:
     {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
+  {{- with .annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 rules:
   - apiGroups:
       - ''

@@ -18,7 +18,6 @@ import { holdId } from "../../../simulator/hold-ids.ts";
 import {
   admitted,
   admittedWhileChanging,
-  formerMark,
   refused,
   refusedWhileChanging,
 } from "../../cluster-access/policy-cases.ts";
@@ -30,6 +29,7 @@ import {
   mark,
   merge,
   type Node,
+  older,
   path,
 } from "../../cluster-access/policy-requests.ts";
 import { type Form, updateBy } from "../../cluster-access/policy-updates.ts";
@@ -41,7 +41,6 @@ import { forgedOwners } from "../worlds/forged-owners.ts";
 import { applied, createNode, outcomeOf, patched, removeNode, soon } from "../worlds/tried-node.ts";
 
 const { annotation } = Karpenter.v1;
-const older = Karpenter["v0.31"].annotation;
 const h1 = holdId(1);
 const karpenters: Node = { labels: { [Karpenter.v1.poolLabel]: "default" } };
 const { "merge patch": mergePatch } = forms as Readonly<Record<"merge patch", Form>>;
@@ -81,7 +80,7 @@ describe("what a real API server allows the holder to do", () => {
   const apply = (manager: string, metadata: object) => admin.call(applied(manager, metadata), soon());
   const remove = () => removeNode(admin);
   const attempt = (call: KubernetesCall) => outcomeOf(holder, call);
-  const accessWith = (options: Pick<KubernetesAccessOptions, "mode">) =>
+  const accessWith = (options: Pick<KubernetesAccessOptions, "mode" | "auto">) =>
     new KubernetesAccess({
       api: admin,
       clock: { now: () => new Date() },
@@ -89,25 +88,23 @@ describe("what a real API server allows the holder to do", () => {
       pageSize: 2,
       ...options,
     });
-  const settle = async (keys: MarkKeys) => {
-    await access.write(keys);
-    await settled(keys);
+  const settle = async () => {
+    await access.write(annotation);
+    await settled();
   };
-  /** Waits until the rights are in force, and the policy of exactly these keys. */
-  const settled = (keys: MarkKeys) =>
+  /** Waits until the rights and the policy are in force. */
+  const settled = () =>
     until("the rights and the policy to be in force", async () => {
       const answers: string[] = [];
       for (const [before, change] of [
         [{}, both(h1, "true")],
         [{}, { labels: { x: "y" } }],
-        [formerMark.before, formerMark.removed],
       ] as const) {
         await create(before);
         answers.push(await attempt(patched(merge(change))));
         await remove();
       }
-      const ofFormerKey = keys.includes(older) ? "admitted" : "refused by the policy";
-      return answers.join() === `admitted,refused by the policy,${ofFormerKey}`;
+      return answers.join() === "admitted,refused by the policy";
     });
 
   beforeAll(async () => {
@@ -115,7 +112,7 @@ describe("what a real API server allows the holder to do", () => {
     admin = clientOf(await kubeconfigLogin(plane.config("admin")).access());
     holder = clientOf(await kubeconfigLogin(plane.config("holder")).access());
     access = accessWith({});
-    await settle([annotation]);
+    await settle();
   });
   afterAll(async () => plane?.stop());
   afterEach(remove);
@@ -169,18 +166,20 @@ describe("what a real API server allows the holder to do", () => {
   });
 
   describe.each([
-    ["observe", "refused by RBAC"],
-    ["hold", "admitted"],
-  ] as const)("with mode=%s", (mode, patches) => {
+    ["observe", false, "refused by RBAC", "refused by RBAC"],
+    ["hold", true, "admitted", "admitted"],
+    ["hold", false, "admitted", "refused by RBAC"],
+  ] as const)("with mode=%s, and hold=auto: %s", (mode, auto, patches, lists) => {
     const pods = "/api/v1/namespaces/default/pods";
     const mark = patched(merge(both(h1, "true")));
+    const list: KubernetesCall = { method: "GET", path: "/api/v1/pods" };
     beforeAll(async () => {
-      await accessWith({ mode }).write([annotation]);
+      await accessWith({ mode, auto }).write(annotation);
       await until("the rights to be in force", async () => {
         await create({});
         const answer = await attempt(mark);
         await remove();
-        return answer === patches;
+        return answer === patches && (await attempt(list)) === lists;
       });
     });
 
@@ -189,8 +188,12 @@ describe("what a real API server allows the holder to do", () => {
       expect(await attempt(mark)).toBe(patches);
     });
 
+    it("may list pods and their budgets only for hold=auto", async () => {
+      const budgets = "/apis/policy/v1/poddisruptionbudgets";
+      expect([await attempt(list), await attempt({ ...list, path: budgets })]).toEqual([lists, lists]);
+    });
+
     it.each<[string, KubernetesCall]>([
-      ["list pods", { method: "GET", path: "/api/v1/pods" }],
       ["get one", { method: "GET", path: `${pods}/a` }],
       ["create one", { method: "POST", path: pods, body: { metadata: { name: "a" } } }],
       ["patch one", patched({ metadata: annotate("true") }, `${pods}/a`)],
@@ -313,25 +316,6 @@ describe("what a real API server allows the holder to do", () => {
       for (const { since } of [...tomorrow.stuck, ...tomorrow.userHeld])
         expect(since).toSatisfy(isSince(began));
       await admin.call(patched({ metadata: { finalizers: null } }), soon());
-    });
-  });
-
-  describe("while a former key is recorded", () => {
-    beforeAll(() => settle([annotation, older]));
-    afterAll(() => settle([annotation]));
-
-    it("reports that", async () => {
-      expect(await access.annotations()).toEqual([annotation, older]);
-    });
-
-    it.each(admittedWhileChanging)("admits %s", async (_, before, change) => {
-      await create(before);
-      expect(await attempt(patched(merge(change)))).toBe("admitted");
-    });
-
-    it.each(refusedWhileChanging)("refuses %s", async (_, before, change) => {
-      await create(before);
-      expect(await attempt(patched(merge(change)))).toBe("refused by the policy");
     });
   });
 });

@@ -35,7 +35,7 @@ describe("a real API server, as a user with the holder's rights alone", () => {
     const annotation = options.annotation ?? Karpenter[options.karpenter ?? "v1"].annotation;
     if (annotation !== allowed) {
       const access = new KubernetesAccess({ api: clientOf(admin), clock, log: new CollectedLog() });
-      expect(await access.write([annotation])).toBe("with policy");
+      expect(await access.write(annotation)).toBe("with policy");
       await until("the policy to be enforced", () => isEnforced({ ...options, nodePools: all }));
       allowed = annotation;
     }
