@@ -21,6 +21,7 @@ export function nameOf(call: KubernetesCall): string {
   if (FakeNodeClaims.answers(call)) return path.endsWith("/events") ? "events" : "claims";
   if (FakeAccessObjects.answers(call)) return `${method.toLowerCase()} ${path.split("/").at(-2)}`;
   if (path === "/api/v1/pods") return "pods";
+  if (path === "/apis/policy/v1/poddisruptionbudgets") return "budgets";
   const node = path.slice("/api/v1/nodes/".length);
   return node === "" ? "list" : `${method.toLowerCase()} ${node}`;
 }

@@ -48,10 +48,15 @@ export class FakeNodeClaims {
           ...{ name, creationTimestamp: text(createdAt), labels: { [poolLabel]: nodePool } },
           ...(isDeleted && { deletionTimestamp: text(createdAt) }),
         },
+        spec: { taints: [] },
         status: {
+          allocatable: { cpu: "7910m", memory: "30Gi", pods: "110" },
           ...(node && { nodeName: node }),
           ...(instance && { providerID: `aws:///eu-central-1a/${instance}` }),
-          conditions: [...since("Registered", joinedAt), ...since("Drifted", driftedAt)],
+          conditions: [
+            ...["Registered", "Initialized"].flatMap((type) => since(type, joinedAt)),
+            ...since("Drifted", driftedAt),
+          ],
         },
       }));
   }

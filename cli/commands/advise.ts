@@ -91,7 +91,8 @@ export const advise = (terminal: Terminal): Command => {
 async function answer(options: AdviseOptions, terminal: Terminal): Promise<void> {
   const { out, style } = terminal;
   // Every hold that is tried is cut by maxHold, however short that is.
-  const { settings } = settingsFrom(options, { hold: "1m" });
+  const { relaunchCost: _, ...flags } = options;
+  const { settings } = settingsFrom(flags, { hold: "1m" });
   const { adviseAll, scaleOf, usualHolds } = await import("../advise/advice.ts");
   const { describeMissingPrices, readPrices } = await import("../advise/prices.ts");
   const priceOf = readPrices(options.prices, options.price);

@@ -42,6 +42,8 @@ export class NodeApi {
     const view = viewOf(request.accept);
     if (path === "/api/v1/pods" && method === "GET")
       return { status: 200, body: this.pods.list(query, view) };
+    if (path === "/apis/policy/v1/poddisruptionbudgets" && method === "GET")
+      return { status: 200, body: { items: [], metadata: {} } };
     const [isNodes, name, part] = nodePath.exec(path) ?? [];
     if (!isNodes) throw new Refusal(404, "NotFound", "the server could not find the requested resource");
     // Without this parameter the server uses the client's name.

@@ -131,7 +131,9 @@ describe("history", () => {
   it("shows as many holds as --limit says, and causes and ids with -o wide only", async () => {
     const prod = await holder(() => ({ holds: [past] }));
     const wide = await prod.run("history", "-o", "wide");
-    expect(wide.output).toContain(`1 launch in NodePool default; load test  –        ${past.id}`);
+    expect(wide.output).toContain(
+      `1 launch in NodePool default; load test  –        –            0       0       ${past.id}`,
+    );
     const { output } = await prod.run("history", "--limit", "7");
     expect(prod.asked.at(-1)).toEqual({ do: "history", limit: 7 });
     expect(output).not.toContain(past.id);

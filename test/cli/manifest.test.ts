@@ -59,7 +59,7 @@ describe("the command manifest", () => {
 
   it.each([
     [["--hold-annotation", "keep"], "--hold-annotation must be"],
-    [["--hold", "5m"], "unknown option '--hold'"],
+    [["--max-hold", "5m"], "unknown option '--max-hold'"],
     [["--holder", "fun"], "Allowed choices are functions, run"],
   ])("rejects %j", async (flags, expected) => {
     const { exit, output, reported } = await manifest(...flags);

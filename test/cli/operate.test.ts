@@ -82,6 +82,7 @@ describe("status", () => {
     const texts = {
       ...{ holdText: "20m", maxHoldText: "2h", breatherText: "10m", initialDelayText: "0s" },
       ...{ maxRequestText: "24h", driftWaitText: "0s" },
+      ...{ relaunchCostText: "5m", evictionCostText: "3m" },
     };
     expect(JSON.parse(output)).toEqual({ ...answer, rules: { ...rules, ...texts } });
   });

@@ -47,13 +47,24 @@ function* changed(value: unknown, path = ""): Generator<readonly [path: string, 
 const statusText = (one: unknown) => statusView(one as StatusAnswer, plain, true).join("\n");
 const historyText = (one: unknown) => historyTable([one as PastHold], noon, plain, true).join("\n");
 
+const withoutEffect: Readonly<Record<string, readonly string[]>> = {
+  history: [".startedBecause"],
+  status: [".rules.relaunchCost", ".rules.evictionCost"],
+  "status with hold=auto": [".rules.hold"],
+};
+
 it.each([
   ["status", status, statusText],
+  [
+    "status with hold=auto",
+    { ...status, rules: readSettings({ cluster: "prod", hold: "auto" }) },
+    statusText,
+  ],
   ["history", past, historyText],
   // Why it started is shown where it is not known what was part of it.
   ["history of a hold without figures", { ...past, launches: {}, requests: [] }, historyText],
 ] as const)("%s shows every field of the answer with -o wide", (name, answer, textOf) => {
   const text = textOf(answer);
   const unseen = [...changed(answer)].filter(([, other]) => textOf(other) === text).map(([path]) => path);
-  expect(unseen).toEqual(name === "history" ? [".startedBecause"] : []);
+  expect(unseen).toEqual(withoutEffect[name] ?? []);
 });

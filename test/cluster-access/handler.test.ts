@@ -167,6 +167,7 @@ describe("the environment", () => {
     CLUSTER: "prod",
     HOLD_ANNOTATION: present,
     MODE: "observe",
+    HOLD: "20m",
     ADMIN_ROLE_ARN: adminRole,
     ADMITTED_ROLE_ARNS: "arn:aws:iam::123456789012:role/hold,arn:aws-cn:iam::123456789012:role/sweep",
   };
@@ -176,6 +177,7 @@ describe("the environment", () => {
     expect(readAccessConfig(env)).toEqual({
       cluster: "prod",
       holdAnnotation: present,
+      auto: false,
       mode: "observe",
       adminRole,
       roles,

@@ -21,7 +21,7 @@ describe("the settings", () => {
   it("report every problem at once, by name and with what was expected", () => {
     const { problems } = checkSettings({
       mode: "watch",
-      hold: "auto",
+      hold: "always",
       maxHold: "8d",
       breather: "0s",
       maxRequest: "91d",
@@ -37,7 +37,7 @@ describe("the settings", () => {
     expect(problems).toEqual([
       "cluster is missing: give an EKS cluster's name (letters, digits, - and _, at most 100), like prod",
       'mode must be hold or observe, not "watch"',
-      'hold must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "auto"',
+      'hold must be auto, or a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "always"',
       'maxHold must be a duration from 1m to 168h, or 0s for no cap, like 90s, 20m, 2h or 1d, not "8d"',
       'breather must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "0s"',
       'maxRequest must be a duration from 1m to 2160h, like 90s, 20m, 2h or 1d, not "91d"',
@@ -58,6 +58,11 @@ describe("the settings", () => {
     expect(problemsOf({ hold: "5m", initialDelay: "5m" })).toEqual([
       'initialDelay must be shorter than hold (5m), not "5m"',
     ]);
+    expect(problemsOf({ hold: "auto", maxHold: "0s" })).toEqual([
+      'maxHold must be a time with hold=auto, not "0s"',
+    ]);
+    expect(problemsOf({ relaunchCost: "10m" })).toEqual(["relaunchCost has an effect with hold=auto only"]);
+    expect(problemsOf({ hold: "auto", relaunchCost: "10m", evictionCost: "0s" })).toEqual([]);
   });
 
   it("of Karpenter v0.31 use its annotation, unless holdAnnotation is set", () => {

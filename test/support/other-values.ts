@@ -3,6 +3,7 @@ import type { Setting, SettingsTable } from "../../lambda/settings-table.ts";
 
 /** A value that is not the default, as text. */
 function otherValue({ value, default: usual = "" }: Setting): string {
+  if (value.kind === "duration" && value.or) return value.or;
   if (value.kind === "duration") return formatDuration((parseDuration(usual) ?? 0) + minutes(1));
   if (value.kind === "choice") return value.choices.find((choice) => choice !== usual) ?? usual;
   return value.example;
