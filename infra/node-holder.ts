@@ -173,12 +173,12 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     this.watch.notify(action);
   }
 
-  /** Holds for a while after each event that matches, like a deployment's start; never past `maxHold`. */
+  /** Holds for a while after each event that matches, like a deployment's start; each event to its own end. */
   holdOn(id: string, props: HoldOnProps): HoldOn {
     return new HoldOn(this, id, this.triggers, props);
   }
 
-  /** Holds for a while from each time of a schedule on, like office hours; never past `maxHold`. */
+  /** Holds for a while from each time of a schedule on, like office hours; each window to its own end. */
   holdDuring(id: string, props: HoldDuringProps): HoldDuring {
     return new HoldDuring(this, id, this.triggers, props);
   }

@@ -1,4 +1,5 @@
 import { formatDuration, hours, minutes, parseDuration } from "./core/duration.ts";
+import { linePattern } from "./core/requests.ts";
 import type { Rules } from "./core/rules.ts";
 import { admits, nodePoolOf, parseScope, wholeCluster } from "./core/scope.ts";
 
@@ -62,6 +63,10 @@ export function problemsOfWindow(window: Window, limits: Limits): string[] {
   }
   return problems;
 }
+
+/** Whether a request may have this name. */
+export const problemsOfName = (name: string): string[] =>
+  linePattern.test(name) ? [] : ["name must be one line of 1 to 1000 characters"];
 
 /** A field of a cron expression: values, ranges and steps, or what only this field knows. */
 function field(value: string, ...others: string[]): RegExp {

@@ -1,6 +1,5 @@
-import type { HoldChange } from "../lambda/core/events.ts";
 import type { Clock, HoldEvents } from "../lambda/core/ports.ts";
-import type { PastHold, ScopeRecord } from "../lambda/core/record.ts";
+import type { HoldChange, PastHold, ScopeRecord } from "../lambda/core/record.ts";
 import type { Scope } from "../lambda/core/scope.ts";
 import { type Fields, Kind } from "../lambda/record/item-table.ts";
 import { StoredHolds, storedRecord } from "../lambda/record/stored-holds.ts";

@@ -147,7 +147,7 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
       heading: "patches-failing",
       description: "Some nodes can be neither marked nor released.",
       metric: metrics.metric("NodePatchFailures", "Sum"),
-      // One node's failure fails no function: a follow-up or the sweep retries, and three times in a row that did not help.
+      // One node's failure fails no function: the next pass retries, and three times in a row that did not help.
       threshold: 0,
       periods: 3,
     },

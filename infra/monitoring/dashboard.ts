@@ -40,10 +40,7 @@ export class HolderDashboard extends Construct {
           }),
         ],
         [
-          graph("Launches", [
-            count("LaunchesSeen", "seen"),
-            count("LaunchesIgnored", "not of this cluster's Karpenter"),
-          ]),
+          graph("Launches", [count("LaunchesSeen", "seen"), count("LaunchesIgnored", "that held nothing")]),
           graph("Holds", [
             count("HoldsStarted", "started"),
             count("HoldsExtended", "extended"),

@@ -7,6 +7,7 @@ import { formatDuration } from "../../lambda/core/duration.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import {
   holdMessage,
+  problemsOfName,
   problemsOfTrigger,
   problemsOfWindow,
   type Trigger,
@@ -51,7 +52,7 @@ export class HoldOn extends Construct {
     super(scope, id);
     const trigger = triggerOf(props);
     refuse(id, problemsOfTrigger(trigger, settings));
-    const { name = id } = props;
+    const name = nameOf(id, props);
     const reported = { cause: "event", name, id: EventField.eventId, at: EventField.time } as const;
     new Rule(this, "Rule", {
       description: `Holds Karpenter's nodes for ${trigger.for} after each event`,
@@ -65,7 +66,8 @@ export class HoldOn extends Construct {
 export class HoldDuring extends Construct {
   constructor(scope: Construct, id: string, { launches, settings }: Way, props: HoldDuringProps) {
     super(scope, id);
-    const { schedule, timeZone = "UTC", name = id } = props;
+    const { schedule, timeZone = "UTC" } = props;
+    const name = nameOf(id, props);
     const window: Window = { ...triggerOf(props), schedule: String(schedule), timeZone: String(timeZone) };
     refuse(id, problemsOfWindow(window, settings));
     const { account } = Stack.of(this);
@@ -104,6 +106,11 @@ const triggerOf = ({ for: length, scope }: TriggerProps): Trigger => ({
   for: isDuration(length) ? formatDuration(length.toMilliseconds()) : String(length),
   scope: scope === undefined ? undefined : String(scope),
 });
+
+function nameOf(id: string, { name = id }: TriggerProps): string {
+  refuse(id, problemsOfName(name));
+  return name;
+}
 
 function refuse(id: string, problems: readonly string[]): void {
   if (problems.length > 0) throw unusable(problems.map((problem) => `${id}: ${problem}`));

@@ -3,9 +3,10 @@ import type { EKSClient } from "@aws-sdk/client-eks";
 import { SignatureV4 } from "@smithy/signature-v4";
 import * as v from "valibot";
 import { type Duration, seconds } from "../core/duration.ts";
-import { detailOf, type HoldChange, type HoldEvent, withChange } from "../core/events.ts";
+import { detailOf, type HoldEvent, withChange } from "../core/events.ts";
 import { holderName } from "../core/marks/keys.ts";
 import type { HoldEvents, Log, Metrics } from "../core/ports.ts";
+import type { HoldChange } from "../core/record.ts";
 import type { Rules } from "../core/rules.ts";
 import { partitionOf } from "./partitions.ts";
 

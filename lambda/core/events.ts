@@ -1,10 +1,7 @@
-import { untilOf } from "./plan.ts";
-import type { PastHold, ScopeRecord } from "./record.ts";
+import type { HoldChange, PastHold, ScopeRecord } from "./record.ts";
+import { untilOf } from "./requests.ts";
 import type { Rules } from "./rules.ts";
 import type { Scope } from "./scope.ts";
-
-/** A change of a record that was written: what it was before, what it is now, and the hold that ended with it. */
-export type HoldChange = Readonly<{ before: ScopeRecord; record: ScopeRecord; past?: PastHold | undefined }>;
 
 /** What others may want to know of a hold. */
 export type HoldEvent = Readonly<{

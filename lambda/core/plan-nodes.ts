@@ -1,9 +1,9 @@
 import { after } from "./duration.ts";
+import { longestBoot } from "./looks.ts";
 import { isHoldId } from "./marks/hold-id.ts";
 import { holdLabel } from "./marks/keys.ts";
 import { planMark } from "./marks/plan-marks.ts";
-import { longestBoot } from "./plan.ts";
-import type { NodeChange, NodeClaim, SeenNode, Unavailable } from "./ports.ts";
+import type { Changed, NodeChange, NodeClaim, SeenNode, Unavailable } from "./ports.ts";
 import type { ScopeRecord } from "./record.ts";
 import type { Bound, Room } from "./room.ts";
 import { isOfRules, type Rules } from "./rules.ts";
@@ -93,3 +93,13 @@ export function holdable(view: ScopeView, rules: Rules, now: Date): readonly str
   };
   return view.nodes.filter((node) => isOurs(node) && !drifted.has(node.name)).map(({ name }) => name);
 }
+
+export const nothingChanged: Changed = {
+  marked: 0,
+  adopted: 0,
+  userHeld: 0,
+  released: 0,
+  kept: 0,
+  failed: 0,
+  left: false,
+};

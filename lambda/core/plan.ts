@@ -1,23 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import { after, type Duration, earlier, later, minutes, seconds } from "./duration.ts";
-import { endOf, isDelayOver, launchesThatHold, launchHoldAfter, nextDelayEnd } from "./launches.ts";
-import type { Account } from "./pays.ts";
+import { after, type Duration, earlier, later } from "./duration.ts";
+import { figuresAfter, type NodeFacts, newsIn, seenAfter, watchedAfter } from "./figures.ts";
+import { endOf, isDelayOver, launchesThatHold, launchHoldAfter } from "./launches.ts";
+import { looksOf } from "./looks.ts";
 import type { Launch } from "./ports.ts";
 import { describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
 import {
-  type AutoFigures,
-  type Figures,
   type Hold,
-  type Looks,
   noFigures,
   type PastHold,
   pastOf,
   type Request,
   type ScopeRecord,
-  type Watched,
   withNewHold,
 } from "./record.ts";
-import { isOn, present } from "./requests.ts";
+import { dueOf, isOn, present } from "./requests.ts";
 import { isOfRules, type Rules } from "./rules.ts";
 
 export type PlanFacts = Readonly<{
@@ -36,21 +33,6 @@ export type PlanFacts = Readonly<{
   newId: string;
   /** Whether messages can be sent; else the next sweep looks for nodes that have not joined yet. */
   canQueue: boolean;
-}>;
-
-/** The nodes that a hold protects, and since when the youngest launch waits for its node. */
-export type NodeFacts = Readonly<{
-  holdable: readonly string[];
-  /** The names of all nodes of the scope. */
-  present: ReadonlySet<string>;
-  awaitedSince?: Date | undefined;
-  nextDriftEnd?: Date | undefined;
-  /** With `hold=auto`, the account of the nodes by now, where this pass has read the pods. */
-  account?: Account | undefined;
-  /** What `hold=auto` found since the last look. */
-  since?: AutoFigures | undefined;
-  /** With `hold=auto`, when the pods are to be read next. */
-  nextReadAt?: Date | undefined;
 }>;
 
 /** What is held, until when and why; the record that says so; and when to look again. */
@@ -117,7 +99,7 @@ export function planScope(facts: PlanFacts): Plan {
     ...accountAfter(facts, until !== undefined && launchHold !== undefined, asked.length > 0),
     figures: figuresAfter({ ...facts, next: started.record, until, counted, asked, end }),
   };
-  const looks = looksOf({ ...facts, hold: planned.hold, until, asked });
+  const looks = looksOf({ ...facts, until });
   const written = planned.hold ? { ...planned, looks: looks.looks } : planned;
   const isChanged = !isDeepStrictEqual(written, record);
   const dueAt = dueOf(record, rules);
@@ -208,110 +190,6 @@ function whyOver(facts: StartFacts, hold: Hold): string {
   return released.length > 0 ? `released by hand: ${names}` : "the hold expired";
 }
 
-/** Duplicates of an event come within minutes. An older launch was counted, or is not counted any more. */
-export const seenKept: Duration = minutes(15);
-/** Longer, because the clocks of functions differ: what one forgets, another must not count again. */
-const remembered: Duration = seenKept + minutes(2);
-const mostSeen = 500;
-
-/** The launches that were not counted before, each once. */
-function newsIn(launches: readonly Launch[], seen: ScopeRecord["seen"], now: Date): readonly Launch[] {
-  const times = Object.values(seen);
-  const oldest = after(now, -seenKept);
-  // Where the record has no room for more, what is older than all that it names may have been forgotten.
-  const countFrom = times.length < mostSeen ? oldest : times.reduce(earlier, now);
-  const news = launches.filter(
-    ({ instance, launchedAt }) => launchedAt > countFrom && seen[instance] === undefined,
-  );
-  return [...new Map(news.map((launch) => [launch.instance, launch])).values()];
-}
-
-function seenAfter(
-  seen: ScopeRecord["seen"],
-  news: readonly Launch[],
-  now: Date,
-): Readonly<Record<string, Date>> {
-  const added = news.map(({ instance, launchedAt }) => [instance, launchedAt] as const);
-  return Object.fromEntries(
-    [...Object.entries(seen), ...added]
-      .filter(([, at]) => at > after(now, -remembered))
-      .toSorted(([, a], [, b]) => a.getTime() - b.getTime())
-      .slice(-mostSeen),
-  );
-}
-
-type FigureFacts = Readonly<{
-  record: ScopeRecord;
-  stored?: ScopeRecord;
-  next: ScopeRecord;
-  nodes?: NodeFacts | undefined;
-  until: Date | undefined;
-  counted: readonly Launch[];
-  asked: readonly Request[];
-  end: ReturnType<typeof endOf> | undefined;
-  rules: Rules;
-}>;
-
-/** A record names this many NodePools and reasons: it is read and written as a whole, so it must stay small. */
-const mostNames = 10;
-
-/** Adds up what history reports. */
-function figuresAfter(facts: FigureFacts): Figures {
-  const { record, stored = record, next, nodes, until, counted, asked, end, rules } = facts;
-  const { figures } = next;
-  if (!next.hold || !until) return figures;
-  const launches = new Map(Object.entries(figures.launches));
-  for (const { nodePool } of counted) {
-    const name = launches.has(nodePool) || launches.size < mostNames ? nodePool : "others";
-    launches.set(name, (launches.get(name) ?? 0) + 1);
-  }
-  const before = stored.hold?.id === next.hold.id ? untilOf(stored, rules) : undefined;
-  const requests = [...new Set([...figures.requests, ...asked.map(({ reason }) => reason)])];
-  return {
-    launches: Object.fromEntries(launches),
-    extensions: figures.extensions + (before && until > before ? 1 : 0),
-    nodes: Math.max(figures.nodes, nodes?.holdable.length ?? 0),
-    capped: figures.capped || (end?.isCapped ?? false),
-    requests: requests.slice(0, mostNames),
-    removed: figures.removed + (nodes ? gone(next.watched, nodes).length : 0),
-    superfluous: figures.superfluous + (nodes?.since?.superfluous ?? 0),
-    letGo: figures.letGo + (nodes?.since?.letGo ?? 0),
-    spared: figures.spared + (nodes?.since?.spared ?? 0),
-  };
-}
-
-const gone = (watched: Watched = [], { present }: NodeFacts): Watched =>
-  watched.filter((name) => !present.has(name));
-
-/** A record has room for this many names. */
-export const mostWatched = 500;
-
-/** The nodes to be watched for their removal while nothing protects them. */
-function watchedAfter({ nodes, rules, record }: PlanFacts, isHeld: boolean): Pick<ScopeRecord, "watched"> {
-  if (!isHeld || rules.mode === "hold") return {};
-  const watched = nodes ? nodes.holdable.slice(0, mostWatched) : record.watched;
-  return watched ? { watched } : {};
-}
-
-/** When the launch hold and the requests of a record end, whatever silences them. */
-export function untilOf({ launchHold, requests }: ScopeRecord, rules: Rules): Date | undefined {
-  const ends = [
-    ...(launchHold ? [endOf(launchHold, rules).at] : []),
-    ...requests.filter(({ releasedAt }) => !releasedAt).map(({ until }) => until),
-  ];
-  return ends.length > 0 ? ends.reduce(later) : undefined;
-}
-
-/** The same, with requests that were released before their end. */
-const dueOf = ({ requests, ...record }: ScopeRecord, rules: Rules): Date | undefined =>
-  untilOf(
-    {
-      ...record,
-      requests: requests.map(({ releasedAt, ...one }) => ({ ...one, until: releasedAt ?? one.until })),
-    },
-    rules,
-  );
-
 /** The account goes on as long as launches hold. A request holds all nodes, so none is let go. */
 function accountAfter(
   { nodes, record, rules }: PlanFacts,
@@ -321,60 +199,4 @@ function accountAfter(
   const account = nodes?.account ?? record.account;
   if (!isOn || !rules.auto || !account) return {};
   return { account: isRequested ? { ...account, letGo: {} } : account };
-}
-
-type LookFacts = PlanFacts &
-  Readonly<{ hold?: Hold | undefined; until: Date | undefined; asked: readonly Request[] }>;
-type NextLooks = Readonly<{ looks: Looks; oneShot?: Date; message?: Duration }>;
-
-/** A one-shot that fires now must not count as the next one, and the clocks of Scheduler and function differ. */
-const soonest: Duration = seconds(30);
-
-/** A message that arrives now must not count as the next one. */
-const clocksDiffer: Duration = seconds(5);
-
-/** When to look at a scope again, and what is to be set for that. */
-function looksOf({ record, nodes, launches, until, rules, now, canQueue }: LookFacts): NextLooks {
-  const { oneShot, message } = record.looks;
-  const sending = canQueue && until ? delayOf(nodes?.awaitedSince, now) : undefined;
-  const isSent = message !== undefined && message > after(now, clocksDiffer);
-  const delay = sending !== undefined && !isSent ? sending : undefined;
-  const sent = delay !== undefined ? { message: after(now, delay) } : isSent ? { message } : {};
-
-  const times = until
-    ? [until, nodes?.nextDriftEnd, nodes?.nextReadAt, nextDelayEnd(launches, rules, now)]
-    : [];
-  const next = times
-    .flatMap((time) => (time && time > now ? [time] : []))
-    .reduce<Date | undefined>(soonestOf, undefined);
-  if (!next)
-    return {
-      looks: { ...(oneShot && { oneShot }), ...sent },
-      ...(delay !== undefined && { message: delay }),
-    };
-  const at = next <= after(now, soonest) ? wholeMinuteFrom(after(now, soonest)) : next;
-  const isSet = oneShot !== undefined && oneShot > after(now, soonest) && oneShot <= at;
-  return {
-    looks: { oneShot: isSet ? oneShot : at, ...sent },
-    ...(!isSet && { oneShot: at }),
-    ...(delay !== undefined && { message: delay }),
-  };
-}
-
-const soonestOf = (a: Date | undefined, b: Date): Date => (a && a < b ? a : b);
-
-/** On the whole minute, so that concurrent invocations set the same one-shot. */
-export const wholeMinuteFrom = (moment: Date): Date =>
-  new Date(Math.ceil(moment.getTime() / minutes(1)) * minutes(1));
-
-/** How long a node may take to join; after that the sweep marks it. */
-export const longestBoot: Duration = minutes(10);
-
-/** The delay before nodes that boot are looked for again: short at first, longer later. */
-function delayOf(awaitedSince: Date | undefined, now: Date): Duration | undefined {
-  if (!awaitedSince) return undefined;
-  const age = now.getTime() - awaitedSince.getTime();
-  if (age >= longestBoot) return undefined;
-  if (age < minutes(2)) return seconds(10);
-  return age < minutes(4) ? seconds(30) : minutes(1);
 }

@@ -1,8 +1,7 @@
 import type { Duration } from "./duration.ts";
-import type { HoldChange } from "./events.ts";
 import type { ManagedNode } from "./marks/plan-marks.ts";
 import type { MetricName } from "./metrics.ts";
-import type { PastHold, ScopeRecord } from "./record.ts";
+import type { HoldChange, PastHold, ScopeRecord } from "./record.ts";
 import type { Bound, Room } from "./room.ts";
 import type { Rules } from "./rules.ts";
 import type { Scope } from "./scope.ts";

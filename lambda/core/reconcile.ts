@@ -1,13 +1,23 @@
-import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, earlier, minutes, seconds } from "./duration.ts";
 import { attemptAll, TryAgainError } from "./errors.ts";
+import { seenKept } from "./figures.ts";
 import { lengthOf } from "./launches.ts";
+import { longestBoot, wholeMinuteFrom } from "./looks.ts";
 import { holdLabel } from "./marks/keys.ts";
 import { lookAtNodes } from "./pays.ts";
-import { longestBoot, type Plan, planScope, seenKept, wholeMinuteFrom } from "./plan.ts";
-import { awaitedSince, holdable, nextDriftEnd, planNodes, roomsOf, type ScopeView } from "./plan-nodes.ts";
+import { type Plan, planScope } from "./plan.ts";
+import {
+  awaitedSince,
+  holdable,
+  nextDriftEnd,
+  nothingChanged,
+  planNodes,
+  roomsOf,
+  type ScopeView,
+} from "./plan-nodes.ts";
 import type { Changed, Launch, PassContext } from "./ports.ts";
 import { emptyRecord, pastOf, type ScopeRecord, withoutHold } from "./record.ts";
+import { reportChanged, reportPlan } from "./reports.ts";
 import type { Rules } from "./rules.ts";
 import { type Scope, wholeCluster } from "./scope.ts";
 
@@ -25,16 +35,6 @@ export type Trigger = Readonly<{
 
 /** What a pass found and did. */
 export type Outcome = Plan & Readonly<{ changed: Changed; isClosed: boolean }>;
-
-export const nothingChanged: Changed = {
-  marked: 0,
-  adopted: 0,
-  userHeld: 0,
-  released: 0,
-  kept: 0,
-  failed: 0,
-  left: false,
-};
 
 /** Compares what is with what should be in one scope, and changes what differs. Whatever it leaves undone, the next pass does. */
 export async function reconcile(context: PassContext, scope: Scope, trigger: Trigger = {}): Promise<Outcome> {
@@ -62,7 +62,7 @@ export async function reconcileWith(
 ): Promise<Outcome> {
   const view = "error" in read.view ? undefined : read.view;
   const plan = await settle(context, scope, trigger, { ...read, view });
-  report(context, scope, plan, trigger);
+  reportPlan(context, plan, trigger);
   // All nodes are left until a change of them has ended.
   let changed: Changed = { ...nothingChanged, left: true };
   let isClosed = false;
@@ -290,45 +290,4 @@ async function finish(context: PassContext, plan: Plan, changed: Changed): Promi
   log.info("hold closed", { ...past, holdId: past.id });
   metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - (plan.dueAt ?? hold.ended.at).getTime()));
   return true;
-}
-
-/** A launch that is found later than this was missed: its event should have come. */
-const eventsTake: Duration = minutes(2);
-
-function report(context: PassContext, scope: Scope, plan: Plan, { launches = [], isSweep }: Trigger): void {
-  const { log, metrics, clock } = context;
-  const { record, until, because, counted, ignored, past, isChanged, steps } = plan;
-  const holdId = record.hold && { holdId: record.hold.id };
-  if (isChanged || !isSweep)
-    log.info("planned", {
-      scope,
-      because,
-      steps,
-      ...holdId,
-      ...(until && { until }),
-      launches: counted.length,
-    });
-  if (past) log.info("hold closed", { ...past, holdId: past.id });
-  for (const step of steps) metrics.add(metricOf[step], 1);
-  const reported = new Set(launches.map(({ instance }) => instance));
-  const inVain = ignored.filter(({ instance }) => reported.has(instance)).length;
-  if (inVain > 0) metrics.add("LaunchesIgnored", inVain);
-  const oldest = after(clock.now(), -eventsTake);
-  const missed = counted.filter(({ instance, launchedAt }) => !reported.has(instance) && launchedAt < oldest);
-  if (missed.length === 0) return;
-  log.warn("launches were missed", { scope, instances: missed.map(({ instance }) => instance) });
-  metrics.add("MissedLaunches", missed.length);
-}
-
-const metricOf = { start: "HoldsStarted", extend: "HoldsExtended", cap: "HoldsCapped" } as const;
-
-/** What was done to nodes, and how long the first marks of a hold took, once all of its nodes are marked. */
-function reportChanged({ metrics, clock, log }: PassContext, plan: Plan, changed: Changed): void {
-  const { counted, steps, record } = plan;
-  const { left, failed } = changed;
-  if (!isDeepStrictEqual(changed, nothingChanged))
-    log.info("nodes changed", { scope: record.scope, holdId: record.hold?.id, ...changed });
-  if (!steps.includes("start") || left || failed > 0 || counted.length === 0) return;
-  const first = counted.map(({ launchedAt }) => launchedAt).reduce(earlier);
-  metrics.add("LaunchToProtectedMs", Math.max(0, clock.now().getTime() - first.getTime()));
 }

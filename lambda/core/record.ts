@@ -94,6 +94,9 @@ export type PastHold = Readonly<
     }
 >;
 
+/** A change of a record that was written: what it was before, what it is now, and the hold that ended with it. */
+export type HoldChange = Readonly<{ before: ScopeRecord; record: ScopeRecord; past?: PastHold | undefined }>;
+
 /** How long history is kept. */
 export const historyDays = 90;
 

@@ -1,5 +1,10 @@
 import { later } from "./duration.ts";
-import type { Request } from "./record.ts";
+import { endOf } from "./launches.ts";
+import type { Request, ScopeRecord } from "./record.ts";
+import type { Rules } from "./rules.ts";
+
+/** A request's name or reason is one line, because it is printed on terminals. */
+export const linePattern = /^\P{Cc}{1,1000}$/u;
 
 /** A record has room for this many requests; an event may bring any number. */
 export const mostRequests = 50;
@@ -47,3 +52,22 @@ export function withoutRequest(requests: readonly Request[], name: string, now: 
   const release = (one: Request): Request => ({ ...one, releasedAt: later(now, one.at) });
   return requests.map((one) => (one.name === name && isOn(one, now) ? release(one) : one));
 }
+
+/** When the launch hold and the requests of a record end, whatever silences them. */
+export function untilOf({ launchHold, requests }: ScopeRecord, rules: Rules): Date | undefined {
+  const ends = [
+    ...(launchHold ? [endOf(launchHold, rules).at] : []),
+    ...requests.filter(({ releasedAt }) => !releasedAt).map(({ until }) => until),
+  ];
+  return ends.length > 0 ? ends.reduce(later) : undefined;
+}
+
+/** The same, with requests that were released before their end. */
+export const dueOf = ({ requests, ...record }: ScopeRecord, rules: Rules): Date | undefined =>
+  untilOf(
+    {
+      ...record,
+      requests: requests.map(({ releasedAt, ...one }) => ({ ...one, until: releasedAt ?? one.until })),
+    },
+    rules,
+  );

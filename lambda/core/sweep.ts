@@ -1,11 +1,11 @@
 import { after, type Duration, earlier, seconds } from "./duration.ts";
 import { attemptAll } from "./errors.ts";
 import { holdLabel } from "./marks/keys.ts";
-import { untilOf } from "./plan.ts";
-import { claimsOf, type ScopeView } from "./plan-nodes.ts";
+import { claimsOf, nothingChanged, type ScopeView } from "./plan-nodes.ts";
 import type { Changed, NodeChange, PassContext, SeenNode } from "./ports.ts";
-import { nothingChanged, type Outcome, readView, reconcileWith } from "./reconcile.ts";
+import { type Outcome, readView, reconcileWith } from "./reconcile.ts";
 import type { ScopeRecord } from "./record.ts";
+import { untilOf } from "./requests.ts";
 import { scopeOf } from "./rules.ts";
 import { admits, nodePoolOf, type Scope, wholeCluster } from "./scope.ts";
 

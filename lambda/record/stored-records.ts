@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type BadInputError, BrokenSetupError } from "../core/errors.ts";
+import { mostWatched } from "../core/figures.ts";
 import { mostNodes } from "../core/pays.ts";
-import { mostWatched } from "../core/plan.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
 import { emptyRecord, type PastHold, type ScopeRecord } from "../core/record.ts";
 import { mostRequests } from "../core/requests.ts";

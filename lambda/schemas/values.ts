@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { type Duration, formatDuration, parseDuration } from "../core/duration.ts";
 import { holdIdPattern } from "../core/marks/hold-id.ts";
+import { linePattern } from "../core/requests.ts";
 import { parseScope } from "../core/scope.ts";
 import { matching, textAs } from "./parse.ts";
 
@@ -8,8 +9,7 @@ import { matching, textAs } from "./parse.ts";
 
 export const text = matching(/^[\s\S]{1,1000}$/, "text");
 
-/** Without control characters, because it is printed on terminals. */
-export const line = matching(/^\P{Cc}{1,1000}$/u, "one line of 1 to 1000 characters");
+export const line = matching(linePattern, "one line of 1 to 1000 characters");
 
 /** What a request to hold is called, so that it can be released by itself. */
 export const requestName = matching(

@@ -1,6 +1,6 @@
-import { untilOf } from "../../lambda/core/plan.ts";
 import type { AllHolds, Holds } from "../../lambda/core/ports.ts";
 import type { ScopeRecord } from "../../lambda/core/record.ts";
+import { untilOf } from "../../lambda/core/requests.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { NewEvent, Timeline } from "./timeline.ts";

@@ -1,7 +1,7 @@
 import { later } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import { untilOf } from "../../lambda/core/plan.ts";
 import type { CallContext, Holds, Nodes } from "../../lambda/core/ports.ts";
+import { untilOf } from "../../lambda/core/requests.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 
 /** How many nodes the holds of this record keep marked, and until when; undefined where it is none. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { detailOf, type HoldChange, type HoldEvent, withChange } from "../../lambda/core/events.ts";
-import { noFigures, type ScopeRecord } from "../../lambda/core/record.ts";
+import { detailOf, type HoldEvent, withChange } from "../../lambda/core/events.ts";
+import { type HoldChange, noFigures, type ScopeRecord } from "../../lambda/core/record.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { aHeldRecord, aHold, aPastHold, aRecord, aRequest, someRules } from "../support/builders.ts";
 import { at } from "./plans.ts";

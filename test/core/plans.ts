@@ -1,5 +1,6 @@
 import { after, minutes } from "../../lambda/core/duration.ts";
-import { type NodeFacts, type Plan, type PlanFacts, planScope } from "../../lambda/core/plan.ts";
+import type { NodeFacts } from "../../lambda/core/figures.ts";
+import { type Plan, type PlanFacts, planScope } from "../../lambda/core/plan.ts";
 import type { Launch } from "../../lambda/core/ports.ts";
 import type { ScopeRecord } from "../../lambda/core/record.ts";
 import type { Rules } from "../../lambda/core/rules.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
-import { type HoldChange, type HoldEvent, withChange } from "../../lambda/core/events.ts";
+import { type HoldEvent, withChange } from "../../lambda/core/events.ts";
 import type { MetricName } from "../../lambda/core/metrics.ts";
 import type { Launch } from "../../lambda/core/ports.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
-import type { ScopeRecord } from "../../lambda/core/record.ts";
+import type { HoldChange, ScopeRecord } from "../../lambda/core/record.ts";
 import { aHeldRecord, aQuiet, aRecord } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
 import { at, launchAt } from "./plans.ts";

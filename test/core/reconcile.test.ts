@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
 import type { Context, Launch, Nodes } from "../../lambda/core/ports.ts";
-import { nothingChanged, reconcile } from "../../lambda/core/reconcile.ts";
+import { reconcile } from "../../lambda/core/reconcile.ts";
 import type { ScopeRecord } from "../../lambda/core/record.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { holdId } from "../../simulator/hold-ids.ts";

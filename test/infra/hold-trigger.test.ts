@@ -97,6 +97,8 @@ it.each<
   [(holder) => onDeployments(holder), { scope: "nodepool" }, 'Deployments: scope must be "nodepool/NAME"'],
   [(holder) => inOfficeHours(holder, { scope: "nodepool/a" }), {}, 'OfficeHours: scope must be "cluster"'],
   [(holder) => inOfficeHours(holder, { timeZone: "Berlin" }), {}, "did you mean Europe/Berlin?"],
+  [(holder) => onDeployments(holder, { name: "two\nlines" }), {}, "Deployments: name must be one line"],
+  [(holder) => inOfficeHours(holder, { name: "" }), {}, "OfficeHours: name must be one line"],
   [(holder) => inOfficeHours(holder, { schedule: undefined }), {}, "OfficeHours: schedule must be cron"],
 ])("what cannot be used stops the synth: %s with %j", (add, props, problem) => {
   expect(() => synthesizeWith(add, props)).toThrow(problem);

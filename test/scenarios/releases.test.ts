@@ -32,7 +32,7 @@ describe("a launch during a release", () => {
     async (calls) => {
       const { world, release } = await due();
       while (release.calls < calls && release.state === "running") await world.step(release);
-      const isFenced = world.hold()?.state !== "held";
+      const isFenced = world.hold()?.ended !== undefined;
       const stillMarked = world.heldNodes();
 
       world.launch({ joinsAfter: seconds(30) });

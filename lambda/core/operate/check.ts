@@ -1,7 +1,7 @@
 import { after, type Duration, hours } from "../duration.ts";
 import { BrokenSetupError, messageOf } from "../errors.ts";
-import { untilOf } from "../plan.ts";
 import type { CallContext, Context } from "../ports.ts";
+import { untilOf } from "../requests.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
 

@@ -1,0 +1,110 @@
+import { after, type Duration, earlier, minutes } from "./duration.ts";
+import type { endOf } from "./launches.ts";
+import type { Account } from "./pays.ts";
+import type { Launch } from "./ports.ts";
+import type { AutoFigures, Figures, Request, ScopeRecord, Watched } from "./record.ts";
+import { untilOf } from "./requests.ts";
+import type { Rules } from "./rules.ts";
+
+/** The nodes that a hold protects, and since when the youngest launch waits for its node. */
+export type NodeFacts = Readonly<{
+  holdable: readonly string[];
+  /** The names of all nodes of the scope. */
+  present: ReadonlySet<string>;
+  awaitedSince?: Date | undefined;
+  nextDriftEnd?: Date | undefined;
+  /** With `hold=auto`, the account of the nodes by now, where this pass has read the pods. */
+  account?: Account | undefined;
+  /** What `hold=auto` found since the last look. */
+  since?: AutoFigures | undefined;
+  /** With `hold=auto`, when the pods are to be read next. */
+  nextReadAt?: Date | undefined;
+}>;
+
+/** Duplicates of an event come within minutes. An older launch was counted, or is not counted any more. */
+export const seenKept: Duration = minutes(15);
+/** Longer, because the clocks of functions differ: what one forgets, another must not count again. */
+const remembered: Duration = seenKept + minutes(2);
+const mostSeen = 500;
+
+/** The launches that were not counted before, each once. */
+export function newsIn(launches: readonly Launch[], seen: ScopeRecord["seen"], now: Date): readonly Launch[] {
+  const times = Object.values(seen);
+  const oldest = after(now, -seenKept);
+  // Where the record has no room for more, what is older than all that it names may have been forgotten.
+  const countFrom = times.length < mostSeen ? oldest : times.reduce(earlier, now);
+  const news = launches.filter(
+    ({ instance, launchedAt }) => launchedAt > countFrom && seen[instance] === undefined,
+  );
+  return [...new Map(news.map((launch) => [launch.instance, launch])).values()];
+}
+
+export function seenAfter(
+  seen: ScopeRecord["seen"],
+  news: readonly Launch[],
+  now: Date,
+): Readonly<Record<string, Date>> {
+  const added = news.map(({ instance, launchedAt }) => [instance, launchedAt] as const);
+  return Object.fromEntries(
+    [...Object.entries(seen), ...added]
+      .filter(([, at]) => at > after(now, -remembered))
+      .toSorted(([, a], [, b]) => a.getTime() - b.getTime())
+      .slice(-mostSeen),
+  );
+}
+
+type FigureFacts = Readonly<{
+  record: ScopeRecord;
+  stored?: ScopeRecord;
+  next: ScopeRecord;
+  nodes?: NodeFacts | undefined;
+  until: Date | undefined;
+  counted: readonly Launch[];
+  asked: readonly Request[];
+  end: ReturnType<typeof endOf> | undefined;
+  rules: Rules;
+}>;
+
+/** A record names this many NodePools and reasons: it is read and written as a whole, so it must stay small. */
+const mostNames = 10;
+
+/** Adds up what history reports. */
+export function figuresAfter(facts: FigureFacts): Figures {
+  const { record, stored = record, next, nodes, until, counted, asked, end, rules } = facts;
+  const { figures } = next;
+  if (!next.hold || !until) return figures;
+  const launches = new Map(Object.entries(figures.launches));
+  for (const { nodePool } of counted) {
+    const name = launches.has(nodePool) || launches.size < mostNames ? nodePool : "others";
+    launches.set(name, (launches.get(name) ?? 0) + 1);
+  }
+  const before = stored.hold?.id === next.hold.id ? untilOf(stored, rules) : undefined;
+  const requests = [...new Set([...figures.requests, ...asked.map(({ reason }) => reason)])];
+  return {
+    launches: Object.fromEntries(launches),
+    extensions: figures.extensions + (before && until > before ? 1 : 0),
+    nodes: Math.max(figures.nodes, nodes?.holdable.length ?? 0),
+    capped: figures.capped || (end?.isCapped ?? false),
+    requests: requests.slice(0, mostNames),
+    removed: figures.removed + (nodes ? gone(next.watched, nodes).length : 0),
+    superfluous: figures.superfluous + (nodes?.since?.superfluous ?? 0),
+    letGo: figures.letGo + (nodes?.since?.letGo ?? 0),
+    spared: figures.spared + (nodes?.since?.spared ?? 0),
+  };
+}
+
+const gone = (watched: Watched = [], { present }: NodeFacts): Watched =>
+  watched.filter((name) => !present.has(name));
+
+/** A record has room for this many names. */
+export const mostWatched = 500;
+
+/** The nodes to be watched for their removal while nothing protects them. */
+export function watchedAfter(
+  { nodes, rules, record }: Pick<FigureFacts, "nodes" | "rules" | "record">,
+  isHeld: boolean,
+): Pick<ScopeRecord, "watched"> {
+  if (!isHeld || rules.mode === "hold") return {};
+  const watched = nodes ? nodes.holdable.slice(0, mostWatched) : record.watched;
+  return watched ? { watched } : {};
+}

@@ -1,0 +1,70 @@
+import { after, type Duration, minutes, seconds } from "./duration.ts";
+import type { NodeFacts } from "./figures.ts";
+import { nextDelayEnd } from "./launches.ts";
+import type { Launch } from "./ports.ts";
+import type { Looks, ScopeRecord } from "./record.ts";
+import type { Rules } from "./rules.ts";
+
+type LookFacts = Readonly<{
+  record: ScopeRecord;
+  nodes?: NodeFacts | undefined;
+  launches: readonly Launch[];
+  /** Until when nodes are held. */
+  until: Date | undefined;
+  rules: Rules;
+  now: Date;
+  canQueue: boolean;
+}>;
+type NextLooks = Readonly<{ looks: Looks; oneShot?: Date; message?: Duration }>;
+
+/** A one-shot that fires now must not count as the next one, and the clocks of Scheduler and function differ. */
+const soonest: Duration = seconds(30);
+
+/** A message that arrives now must not count as the next one. */
+const clocksDiffer: Duration = seconds(5);
+
+/** When to look at a scope again, and what is to be set for that. */
+export function looksOf({ record, nodes, launches, until, rules, now, canQueue }: LookFacts): NextLooks {
+  const { oneShot, message } = record.looks;
+  const sending = canQueue && until ? delayOf(nodes?.awaitedSince, now) : undefined;
+  const isSent = message !== undefined && message > after(now, clocksDiffer);
+  const delay = sending !== undefined && !isSent ? sending : undefined;
+  const sent = delay !== undefined ? { message: after(now, delay) } : isSent ? { message } : {};
+
+  const times = until
+    ? [until, nodes?.nextDriftEnd, nodes?.nextReadAt, nextDelayEnd(launches, rules, now)]
+    : [];
+  const next = times
+    .flatMap((time) => (time && time > now ? [time] : []))
+    .reduce<Date | undefined>(soonestOf, undefined);
+  if (!next)
+    return {
+      looks: { ...(oneShot && { oneShot }), ...sent },
+      ...(delay !== undefined && { message: delay }),
+    };
+  const at = next <= after(now, soonest) ? wholeMinuteFrom(after(now, soonest)) : next;
+  const isSet = oneShot !== undefined && oneShot > after(now, soonest) && oneShot <= at;
+  return {
+    looks: { oneShot: isSet ? oneShot : at, ...sent },
+    ...(!isSet && { oneShot: at }),
+    ...(delay !== undefined && { message: delay }),
+  };
+}
+
+const soonestOf = (a: Date | undefined, b: Date): Date => (a && a < b ? a : b);
+
+/** On the whole minute, so that concurrent invocations set the same one-shot. */
+export const wholeMinuteFrom = (moment: Date): Date =>
+  new Date(Math.ceil(moment.getTime() / minutes(1)) * minutes(1));
+
+/** How long a node may take to join; after that the sweep marks it. */
+export const longestBoot: Duration = minutes(10);
+
+/** The delay before nodes that boot are looked for again: short at first, longer later. */
+function delayOf(awaitedSince: Date | undefined, now: Date): Duration | undefined {
+  if (!awaitedSince) return undefined;
+  const age = now.getTime() - awaitedSince.getTime();
+  if (age >= longestBoot) return undefined;
+  if (age < minutes(2)) return seconds(10);
+  return age < minutes(4) ? seconds(30) : minutes(1);
+}

@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from "node:util";
+import { after, type Duration, earlier, minutes } from "./duration.ts";
+import type { Plan } from "./plan.ts";
+import { nothingChanged } from "./plan-nodes.ts";
+import type { Changed, Launch, PassContext } from "./ports.ts";
+
+/** A launch that is found later than this was missed: its event should have come. */
+const eventsTake: Duration = minutes(2);
+
+type Cause = Readonly<{ launches?: readonly Launch[]; isSweep?: boolean }>;
+
+/** Logs what was planned, and counts what started, was extended, was ignored or had been missed. */
+export function reportPlan(context: PassContext, plan: Plan, { launches = [], isSweep }: Cause): void {
+  const { log, metrics, clock } = context;
+  const { record, until, because, counted, ignored, past, isChanged, steps } = plan;
+  const { scope } = record;
+  const holdId = record.hold && { holdId: record.hold.id };
+  if (isChanged || !isSweep)
+    log.info("planned", {
+      scope,
+      because,
+      steps,
+      ...holdId,
+      ...(until && { until }),
+      launches: counted.length,
+    });
+  if (past) log.info("hold closed", { ...past, holdId: past.id });
+  for (const step of steps) metrics.add(metricOf[step], 1);
+  const reported = new Set(launches.map(({ instance }) => instance));
+  const inVain = ignored.filter(({ instance }) => reported.has(instance)).length;
+  if (inVain > 0) metrics.add("LaunchesIgnored", inVain);
+  const oldest = after(clock.now(), -eventsTake);
+  const missed = counted.filter(({ instance, launchedAt }) => !reported.has(instance) && launchedAt < oldest);
+  if (missed.length === 0) return;
+  log.warn("launches were missed", { scope, instances: missed.map(({ instance }) => instance) });
+  metrics.add("MissedLaunches", missed.length);
+}
+
+const metricOf = { start: "HoldsStarted", extend: "HoldsExtended", cap: "HoldsCapped" } as const;
+
+/** What was done to nodes, and how long the first marks of a hold took, once all of its nodes are marked. */
+export function reportChanged({ metrics, clock, log }: PassContext, plan: Plan, changed: Changed): void {
+  const { counted, steps, record } = plan;
+  const { left, failed } = changed;
+  if (!isDeepStrictEqual(changed, nothingChanged))
+    log.info("nodes changed", { scope: record.scope, holdId: record.hold?.id, ...changed });
+  if (!steps.includes("start") || left || failed > 0 || counted.length === 0) return;
+  const first = counted.map(({ launchedAt }) => launchedAt).reduce(earlier);
+  metrics.add("LaunchToProtectedMs", Math.max(0, clock.now().getTime() - first.getTime()));
+}
