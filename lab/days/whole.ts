@@ -33,8 +33,13 @@ const isAvailableIn = (name: string, version: string): boolean => {
 
 export const armNames: readonly string[] = arms.map(({ name }) => name);
 
-/** The whole comparison: days on every version, and a week and mixed sizes on the versions that differ most. */
+/**
+ * The whole comparison: days on every version; mixed sizes on the newest one and on 1.13, the last in which a node within its
+ * `consolidateAfter` may still be filled; a week on the newest one.
+ */
 export function wholeComparison(versions: readonly string[]): readonly Spec[] {
+  const [newest = ""] = versions;
+  const different = [newest, ...versions.filter((version) => version.startsWith("1.13."))];
   const chosen = (choice: Partial<Choice>): readonly Spec[] =>
     specsOf({
       sources: [named("day")],
@@ -46,7 +51,7 @@ export function wholeComparison(versions: readonly string[]): readonly Spec[] {
     });
   return [
     ...chosen({}),
-    ...chosen({ types: ["four"] }),
-    ...chosen({ sources: [named("week")], seeds: [1], karpenter: versions.slice(0, 1) }),
+    ...chosen({ types: ["four"], karpenter: different }),
+    ...chosen({ sources: [named("week")], seeds: [1], karpenter: [newest] }),
   ];
 }

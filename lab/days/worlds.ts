@@ -19,6 +19,8 @@ const sizes = [
   ["2xlarge", 8, 58],
   ["4xlarge", 16, 234],
   ["8xlarge", 32, 234],
+  ["16xlarge", 64, 737],
+  ["32xlarge", 128, 737],
 ] as const;
 
 /** GiB and dollars an hour for each core: balanced, much CPU, much memory. */

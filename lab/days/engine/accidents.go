@@ -106,7 +106,7 @@ func (w *world) endPods(node string) {
 	if n := w.nodes[node]; n != nil {
 		for name, p := range n.pods {
 			names = append(names, name)
-			if !p.isTerminating {
+			if !p.isTerminating && !p.isDaemon {
 				p.isTerminating = true
 				w.countEviction(p)
 			}

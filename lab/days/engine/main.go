@@ -82,6 +82,8 @@ func simulate(c config, l logs) result {
 	if l.debug {
 		logger = funcr.New(func(prefix, args string) { line("%s %s", prefix, args) }, funcr.Options{Verbosity: 1})
 	}
+	// The phase of Karpenter's loops against the trace differs by seed.
+	time.Sleep(w.random.within(span{0, 10}))
 	startKarpenter(ctx, w, logger)
 	time.Sleep(time.Second)
 	go s.deliver()

@@ -21,8 +21,7 @@ func (w *world) play(progress func(at float64)) {
 	}
 	must(w.createDaemonSets())
 	must(w.createBudgets())
-	// The phase of Karpenter's loops against the work differs by seed.
-	time.Sleep(seconds(3 + 10*w.random.Float64()))
+	time.Sleep(3 * time.Second)
 	w.mu.Lock()
 	for _, t := range w.config.Trace.Services {
 		w.services = append(w.services, newService(t))

@@ -76,7 +76,7 @@ export function quiet(random: Random): Trace {
   };
 }
 
-/** Services that only get smaller: whoever holds everything pays for all that is empty. */
+/** Services that only get smaller: a hold of everything pays for all that is empty. */
 export function shrinking(random: Random): Trace {
   const until = 10 * hour;
   const services = base.map((service): Service => {

@@ -3,7 +3,7 @@ import { armOf, arms, isAvailable } from "../../../lab/days/arms.ts";
 import { engineConfig } from "../../../lab/days/config.ts";
 import { command } from "../../../lab/days/options.ts";
 import { colourOf } from "../../../lab/days/page/palette.ts";
-import { prepare, type Spec } from "../../../lab/days/spec.ts";
+import { nameOf, prepare, type Spec } from "../../../lab/days/spec.ts";
 import { traceOf } from "../../../lab/days/traces/names.ts";
 import { specsOf, wholeComparison } from "../../../lab/days/whole.ts";
 import { instanceTypes, roomOf, typesOf, worlds } from "../../../lab/days/worlds.ts";
@@ -97,11 +97,17 @@ it("Balanced runs from 1.14 on", () => {
   expect(specs.filter(({ arm }) => arm === "hold-20m")).toHaveLength(2 * 2 * 2);
 });
 
-it("the whole comparison has every version, three seeds of a day with one size and mixed sizes, and a week", () => {
-  const specs = wholeComparison(["1.15.0", "1.13.0", "1.2.0"]);
-  const of = (field: keyof Spec) => [...new Set(specs.map((one) => JSON.stringify(one[field])))].length;
-  expect(["karpenter", "seed", "types", "source"].map((field) => of(field as keyof Spec))).toEqual([
-    3, 3, 2, 2,
+it("the whole comparison has three seeds of a day on every version, mixed sizes on two of them, and a week", () => {
+  const specs = wholeComparison(["1.15.0", "1.13.0", "1.2.0"]).filter(({ arm }) => arm === "budget-hourly");
+  const runs = specs.map(
+    ({ source, types, karpenter, seed }) => `${nameOf(source)} ${types} ${karpenter} ${seed}`,
+  );
+  const days = (types: string, ...versions: readonly string[]) =>
+    versions.flatMap((version) => [1, 2, 3].map((seed) => `day ${types} ${version} ${seed}`));
+  expect(runs).toEqual([
+    ...days("one", "1.15.0", "1.13.0", "1.2.0"),
+    ...days("four", "1.15.0", "1.13.0"),
+    "week one 1.15.0 1",
   ]);
 });
 
