@@ -214,7 +214,7 @@ describe("what the security page says of the supply chain", () => {
     const page = "https://github.com/octo/holder/blob/v1.2.3/";
     const picture = "https://raw.githubusercontent.com/octo/holder/v1.2.3/";
     expect(published).toContain(`](${page}docs/deploying.md#what-it-costs)`);
-    expect(published).toContain(`](${picture}docs/images/churn-all.svg)`);
+    expect(published).toContain(`](${picture}docs/images/lab-costs.svg)`);
     expect(published.replaceAll(page, "").replaceAll(picture, "")).toBe(readFileSync("README.md", "utf8"));
   });
 
