@@ -70,6 +70,8 @@ export function planScope(facts: PlanFacts): Plan {
   const launchHold = launchHoldAfter(ofLaunches);
   const end = launchHold && endOf(launchHold, rules);
   const isOver = end !== undefined && end.at <= now;
+  // A breather of a scope that the settings no longer name would silence those that they name.
+  const wasCapped = isOver && end.isCapped && isKept;
   const requests = present(record.requests, now).filter(({ at }) => at >= silence.requestsCountFrom);
   const asked = requests.filter((one) => isOn(one, now));
   const ends = [...(end && !isOver ? [end.at] : []), ...asked.map(({ until }) => until)];
@@ -83,14 +85,13 @@ export function planScope(facts: PlanFacts): Plan {
   const next: ScopeRecord = {
     ...rest,
     ...(launchHold && !isOver && isKept && { launchHold }),
-    ...(isOver && end.isCapped
+    ...(wasCapped
       ? { quiet: { kind: "breather", since: now, until: after(now, rules.breather), because: capped } }
       : quiet && { quiet }),
     requests,
     seen: seenAfter(record.seen, news, now),
   };
   const holding = launchesThatHold(ofLaunches);
-  const wasCapped = isOver && end.isCapped;
   const started = startOrEnd({ ...facts, next, until, silence, wasCapped, asked, holding });
   const { watched: _w, ...unwatched } = started.record;
   const planned: ScopeRecord = {
@@ -179,6 +180,8 @@ function whyOver(facts: StartFacts, hold: Hold): string {
   const causes = [...(launchHold ? [launchHold.lastLaunchAt] : []), ...requests.map(({ at }) => at)];
   if (silence.released && causes.some((at) => at < silence.requestsCountFrom))
     return `released by hand: ${silence.released}`;
+  if (silence.quiet && launchHold && launchHold.lastLaunchAt < silence.launchesCountFrom)
+    return describeQuiet(silence.quiet);
   if (wasCapped) return capped;
   // What is released now, or was released during this hold: the clock that started it may have been ahead.
   const before = new Map(stored.requests.map(({ name, releasedAt }) => [name, releasedAt]));
