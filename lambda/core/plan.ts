@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { after, type Duration, earlier, later } from "./duration.ts";
+import { after, type Duration, earlier, latest } from "./duration.ts";
 import { figuresAfter, type NodeFacts, newsIn, seenAfter, watchedAfter } from "./figures.ts";
 import { endOf, isDelayOver, launchesThatHold, launchHoldAfter } from "./launches.ts";
 import { looksOf } from "./looks.ts";
@@ -74,8 +74,9 @@ export function planScope(facts: PlanFacts): Plan {
   const wasCapped = isOver && end.isCapped && isKept;
   const requests = present(record.requests, now).filter(({ at }) => at >= silence.requestsCountFrom);
   const asked = requests.filter((one) => isOn(one, now));
-  const ends = [...(end && !isOver ? [end.at] : []), ...asked.map(({ until }) => until)];
-  const until = isKept && !isPaused(silence) && ends.length > 0 ? ends.reduce(later) : undefined;
+  const requested = asked.map((one) => one.until);
+  const ends = [...(end && !isOver ? [end.at] : []), ...requested];
+  const until = isKept && !isPaused(silence) ? latest(ends) : undefined;
   const due = launches.filter((launch) => isDelayOver(launch, rules, now));
   const news = newsIn(due, record.seen, now);
   const counted = until ? news.filter(({ launchedAt }) => earlier(launchedAt, now) >= countFrom) : [];
@@ -99,7 +100,7 @@ export function planScope(facts: PlanFacts): Plan {
     ...watchedAfter(facts, until !== undefined),
     figures: figuresAfter({ ...facts, next: started.record, until, counted, asked, end }),
   };
-  const looks = looksOf({ ...facts, until });
+  const looks = looksOf({ ...facts, until, requestedUntil: latest(requested) });
   const written = planned.hold ? { ...planned, looks: looks.looks } : planned;
   const isChanged = !isDeepStrictEqual(written, record);
   const dueAt = dueOf(record, rules);
