@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, minutes } from "../lambda/core/duration.ts";
+import { after, type Duration, earlier, later, minutes } from "../lambda/core/duration.ts";
 import type { LaunchEvent } from "../lambda/core/ports.ts";
 import type { Hold, PastHold } from "../lambda/core/record.ts";
 import { type Scope, wholeCluster } from "../lambda/core/scope.ts";
@@ -27,6 +27,12 @@ export class Scenario extends World {
     this.queue.send(launchEvent(instance, launchedAt), delay);
   }
 
+  /** Sends what an event or a window asks for, as their rules do. */
+  sendHold(hold: Readonly<{ cause: "event" | "window"; name: string; for: string; scope?: Scope }>): void {
+    const at = this.time.toISOString();
+    this.queue.send({ hold: { scope: wholeCluster, reason: hold.name, at, ...hold } });
+  }
+
   /** Adds an old node. */
   addNode(name: string, options?: NodeOptions): void {
     this.nodes.add(name, options);
@@ -39,7 +45,8 @@ export class Scenario extends World {
       if (next > this.time) this.time = next;
       await this.happen();
     }
-    this.time = end;
+    // Calls that were never answered may have taken longer.
+    this.time = later(this.time, end);
   }
 
   /** Runs an invocation to its end, or until it crashes. */

@@ -11,6 +11,8 @@ type LookFacts = Readonly<{
   launches: readonly Launch[];
   /** Until when nodes are held. */
   until: Date | undefined;
+  /** Until when somebody asks for that, so that drifted nodes are held, too. */
+  requestedUntil?: Date | undefined;
   rules: Rules;
   now: Date;
   canQueue: boolean;
@@ -24,16 +26,16 @@ const soonest: Duration = seconds(30);
 const clocksDiffer: Duration = seconds(5);
 
 /** When to look at a scope again, and what is to be set for that. */
-export function looksOf({ record, nodes, launches, until, rules, now, canQueue }: LookFacts): NextLooks {
+export function looksOf(facts: LookFacts): NextLooks {
+  const { record, nodes, launches, until, requestedUntil, rules, now, canQueue } = facts;
   const { oneShot, message } = record.looks;
   const sending = canQueue && until ? delayOf(nodes?.awaitedSince, now) : undefined;
   const isSent = message !== undefined && message > after(now, clocksDiffer);
   const delay = sending !== undefined && !isSent ? sending : undefined;
   const sent = delay !== undefined ? { message: after(now, delay) } : isSent ? { message } : {};
 
-  const times = until
-    ? [until, nodes?.nextDriftEnd, nodes?.nextReadAt, nextDelayEnd(launches, rules, now)]
-    : [];
+  const others = [requestedUntil, nodes?.nextDriftEnd, nodes?.nextReadAt, nextDelayEnd(launches, rules, now)];
+  const times = until ? [until, ...others] : [];
   const next = times
     .flatMap((time) => (time && time > now ? [time] : []))
     .reduce<Date | undefined>(soonestOf, undefined);

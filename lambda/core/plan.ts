@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { after, type Duration, earlier, later } from "./duration.ts";
+import { after, type Duration, earlier, latest } from "./duration.ts";
 import { figuresAfter, type NodeFacts, newsIn, seenAfter, watchedAfter } from "./figures.ts";
 import { endOf, isDelayOver, launchesThatHold, launchHoldAfter } from "./launches.ts";
 import { looksOf } from "./looks.ts";
@@ -70,10 +70,13 @@ export function planScope(facts: PlanFacts): Plan {
   const launchHold = launchHoldAfter(ofLaunches);
   const end = launchHold && endOf(launchHold, rules);
   const isOver = end !== undefined && end.at <= now;
+  // A breather of a scope that the settings no longer name would silence those that they name.
+  const wasCapped = isOver && end.isCapped && isKept;
   const requests = present(record.requests, now).filter(({ at }) => at >= silence.requestsCountFrom);
   const asked = requests.filter((one) => isOn(one, now));
-  const ends = [...(end && !isOver ? [end.at] : []), ...asked.map(({ until }) => until)];
-  const until = isKept && !isPaused(silence) && ends.length > 0 ? ends.reduce(later) : undefined;
+  const requested = asked.map((one) => one.until);
+  const ends = [...(end && !isOver ? [end.at] : []), ...requested];
+  const until = isKept && !isPaused(silence) ? latest(ends) : undefined;
   const due = launches.filter((launch) => isDelayOver(launch, rules, now));
   const news = newsIn(due, record.seen, now);
   const counted = until ? news.filter(({ launchedAt }) => earlier(launchedAt, now) >= countFrom) : [];
@@ -83,14 +86,13 @@ export function planScope(facts: PlanFacts): Plan {
   const next: ScopeRecord = {
     ...rest,
     ...(launchHold && !isOver && isKept && { launchHold }),
-    ...(isOver && end.isCapped
+    ...(wasCapped
       ? { quiet: { kind: "breather", since: now, until: after(now, rules.breather), because: capped } }
       : quiet && { quiet }),
     requests,
     seen: seenAfter(record.seen, news, now),
   };
   const holding = launchesThatHold(ofLaunches);
-  const wasCapped = isOver && end.isCapped;
   const started = startOrEnd({ ...facts, next, until, silence, wasCapped, asked, holding });
   const { watched: _w, account: _a, ...unwatched } = started.record;
   const planned: ScopeRecord = {
@@ -99,7 +101,7 @@ export function planScope(facts: PlanFacts): Plan {
     ...accountAfter(facts, until !== undefined && launchHold !== undefined, asked.length > 0),
     figures: figuresAfter({ ...facts, next: started.record, until, counted, asked, end }),
   };
-  const looks = looksOf({ ...facts, until });
+  const looks = looksOf({ ...facts, until, requestedUntil: latest(requested) });
   const written = planned.hold ? { ...planned, looks: looks.looks } : planned;
   const isChanged = !isDeepStrictEqual(written, record);
   const dueAt = dueOf(record, rules);
@@ -180,6 +182,8 @@ function whyOver(facts: StartFacts, hold: Hold): string {
   const causes = [...(launchHold ? [launchHold.lastLaunchAt] : []), ...requests.map(({ at }) => at)];
   if (silence.released && causes.some((at) => at < silence.requestsCountFrom))
     return `released by hand: ${silence.released}`;
+  if (silence.quiet && launchHold && launchHold.lastLaunchAt < silence.launchesCountFrom)
+    return describeQuiet(silence.quiet);
   if (wasCapped) return capped;
   // What is released now, or was released during this hold: the clock that started it may have been ahead.
   const before = new Map(stored.requests.map(({ name, releasedAt }) => [name, releasedAt]));

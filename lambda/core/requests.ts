@@ -1,4 +1,4 @@
-import { later } from "./duration.ts";
+import { later, latest } from "./duration.ts";
 import { endOf } from "./launches.ts";
 import type { Request, ScopeRecord } from "./record.ts";
 import type { Rules } from "./rules.ts";
@@ -35,9 +35,9 @@ export function withRequest(requests: readonly Request[], asked: Request, now: D
   const isNews = asked.cause === "person" || !before?.releasedAt || asked.at > before.releasedAt;
   if (!isNews) return unchanged("leave", "the request was released since");
   if (!before || before.releasedAt) {
-    if (others.length >= mostRequests)
+    if (others.filter((one) => isOn(one, now)).length >= mostRequests)
       return unchanged("refuse", `there are ${mostRequests} requests already: release one of them`);
-    return { action: "start", because: asked.reason, requests: [...others, asked] };
+    return { action: "start", because: asked.reason, requests: [...withRoom(others), asked] };
   }
   const until = asked.cause === "person" ? asked.until : later(before.until, asked.until);
   if (until.getTime() === before.until.getTime())
@@ -45,6 +45,17 @@ export function withRequest(requests: readonly Request[], asked: Request, now: D
   const action = until > before.until ? "extend" : "shorten";
   return { action, because: asked.reason, requests: [...others, { ...before, ...asked, until }] };
 }
+
+/** With room for one more: what was released first is forgotten first. */
+function withRoom(requests: readonly Request[]): readonly Request[] {
+  if (requests.length < mostRequests) return requests;
+  const released = requests.filter(({ releasedAt }) => releasedAt).toSorted(byRelease);
+  const forgotten = new Set(released.slice(0, requests.length - mostRequests + 1));
+  return requests.filter((one) => !forgotten.has(one));
+}
+
+const byRelease = (a: Request, b: Request): number =>
+  (a.releasedAt?.getTime() ?? 0) - (b.releasedAt?.getTime() ?? 0);
 
 /** Ends the request of this name. */
 export function withoutRequest(requests: readonly Request[], name: string, now: Date): readonly Request[] {
@@ -59,7 +70,7 @@ export function untilOf({ launchHold, requests }: ScopeRecord, rules: Rules): Da
     ...(launchHold ? [endOf(launchHold, rules).at] : []),
     ...requests.filter(({ releasedAt }) => !releasedAt).map(({ until }) => until),
   ];
-  return ends.length > 0 ? ends.reduce(later) : undefined;
+  return latest(ends);
 }
 
 /** The same, with requests that were released before their end. */

@@ -117,6 +117,16 @@ describe("the requests of a scope", () => {
     expect(ask(many, { name: "one-more" })).toMatchObject({ action: "refuse", requests: many });
     expect(ask(many, { name: "event-0", until: at(90) }).action).toBe("extend");
   });
+
+  it("that are released make room: the one that was released first is forgotten", () => {
+    const many = Array.from({ length: mostRequests }, (_, n) => aRequest({ name: `event-${n}` }));
+    const released = withoutRequest(withoutRequest(many, "event-7", at(2)), "event-3", at(1));
+    const { action, requests } = ask(released, { name: "one-more" });
+    expect([action, requests.length]).toEqual(["start", mostRequests]);
+    const names = requests.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(["one-more", "event-7", "event-0"]));
+    expect(names).not.toContain("event-3");
+  });
 });
 
 describe("a pause", () => {

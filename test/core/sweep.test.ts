@@ -58,6 +58,20 @@ describe("a sweep", () => {
     expect(world.metrics.total("MissedLaunches")).toBe(2);
   });
 
+  it("finds a launch whose event was lost for as long as it holds, however seldom sweeps come", async () => {
+    for (const [minute, heldUntil] of [
+      [15, at(20)],
+      [19.9, at(20)],
+      [20.1, undefined],
+    ] as const) {
+      const { world, context } = aWorld([]);
+      world.nodeClaims.add({ name: "claim", instance: "i-1", createdAt: at(0) });
+      world.time = at(minute);
+      const { outcomes } = await reconcileAll(context());
+      expect(outcomes.map(({ until }) => until)).toEqual([heldUntil]);
+    }
+  });
+
   it("marks nodes that joined since the last look, and sets a one-shot that was lost", async () => {
     const { world, context, record } = aWorld([aHeldRecord({ looks: { oneShot: at(20) } })]);
     await sweep(context());

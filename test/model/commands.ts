@@ -82,8 +82,9 @@ export type HoldMessage = Readonly<{
 /** How an invocation begins: its clock's offset, how long each of its calls takes, and whether it runs to its end at once. */
 export type Begun = Readonly<{ skew: Duration; pace: Duration; atOnce: boolean }>;
 
-/** What fails, or is never answered, until it is repaired: a call, the patches of one node, or the whole cluster. */
+/** What fails, or is never answered, until it is repaired: a call, the patches of one node or of half of them, or the cluster. */
 export type Outage =
+  | "half"
   | "node"
   | "cluster"
   | "list"

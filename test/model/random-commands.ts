@@ -22,9 +22,9 @@ const command = <Kind extends Command["do"]>(
 ): fc.Arbitrary<Command> =>
   fc.record({ do: fc.constant(kind), ...fields } as object).map((one) => one as Command);
 
-const begun = (most: Duration) => ({
+const begun = (most: Duration, ...paces: Duration[]) => ({
   skew: among(0, 0, 0, 0, seconds(1), most, -most),
-  pace: among(0, 0, 0, 0, 300, seconds(2)),
+  pace: among(0, ...paces),
   atOnce: among(true, false),
 });
 
@@ -93,8 +93,9 @@ export const settings: fc.Arbitrary<Setting> = fc.record({
 
 type Weighted = readonly [weight: number, fc.Arbitrary<Command>];
 
-const message = (most: Duration) =>
-  command("deliver", { first: index, count: fc.integer({ min: 1, max: 4 }), ...begun(most) });
+const goodDay = begun(goodSkew);
+const anyDay = begun(mostSkew, 0, 0, 0, 300, seconds(2));
+const deliver = { first: index, count: fc.integer({ min: 1, max: 4 }) };
 const common: readonly Weighted[] = [
   [1.5, command("drift", { node: index })],
   [1, command("remove", { node: index, drainsFor: among(0, minutes(1)) })],
@@ -106,30 +107,27 @@ const common: readonly Weighted[] = [
 const good: readonly Weighted[] = [
   ...common,
   [8, command("launch", goodLaunch)],
-  [6, message(goodSkew)],
-  [
-    5,
-    command("fire", { which: index, isEarly: among(false), isDuplicated: among(false), ...begun(goodSkew) }),
-  ],
-  [3, command("ask", { request, ...begun(goodSkew) })],
+  [6, command("deliver", { ...deliver, ...goodDay })],
+  [5, command("fire", { which: index, isEarly: among(false), isDuplicated: among(false), ...goodDay })],
+  [3, command("ask", { request, ...goodDay })],
   [1, command("send", { hold, duplicatesAfter: fc.array(among(0, seconds(20)), { maxLength: 1 }) })],
   // Zero means: until the next event is due.
   [10, command("pass", { time: among(0, 0, 0, 700, minutes(1), minutes(5), minutes(15)) })],
 ];
 
 const outages = among<Outage>(
-  ...(["node", "node", "node", "cluster", "list", "claims", "claims"] as const),
+  ...(["node", "node", "half", "cluster", "list", "claims", "claims"] as const),
   ...(["arm", "enqueue", "instances", "remember", "write"] as const),
 );
 const all: readonly Weighted[] = [
   ...common,
   [7, command("launch", launch)],
-  [8, message(mostSkew)],
-  [5, command("fire", { which: index, isEarly: seldom(10), isDuplicated: seldom(15), ...begun(mostSkew) })],
-  [1, command("retry", begun(mostSkew))],
-  [5, command("sweep", begun(mostSkew))],
-  [4, command("ask", { request, ...begun(mostSkew) })],
-  [0.5, command("force", { saysWhen: among(true, false), ...begun(mostSkew) })],
+  [8, command("deliver", { ...deliver, ...anyDay })],
+  [5, command("fire", { which: index, isEarly: seldom(10), isDuplicated: seldom(15), ...anyDay })],
+  [1, command("retry", anyDay)],
+  [5, command("sweep", anyDay)],
+  [4, command("ask", { request, ...anyDay })],
+  [0.5, command("force", { saysWhen: among(true, false), ...anyDay })],
   [
     2,
     command("send", { hold, duplicatesAfter: fc.array(among(0, minutes(2), minutes(20)), { maxLength: 2 }) }),

@@ -181,7 +181,12 @@ export class Stage {
 
   #stateOf(call: string): "fails" | "hangs" | undefined {
     const isOfCluster = /^(list|claims|patch|get)/.test(call);
-    return this.#broken.get(call) ?? (isOfCluster ? this.#broken.get("cluster") : undefined);
+    const isOfHalf = /^patch .*[13579]$/.test(call);
+    return (
+      this.#broken.get(call) ??
+      (isOfHalf ? this.#broken.get("half") : undefined) ??
+      (isOfCluster ? this.#broken.get("cluster") : undefined)
+    );
   }
 
   #break({ what, which, hangs }: Extract<Command, { do: "break" }>): void {

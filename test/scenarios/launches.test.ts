@@ -1,60 +1,144 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
-import { holdId } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 
 const at = (minute: number) => after(noon, minutes(minute));
 
-describe("a launch", () => {
-  it("holds the whole cluster, and the new node once it has joined, until the hold expires", async () => {
-    const world = new Scenario();
-    world.addNode("old");
+/** A world with two old nodes, whose NodeClaims are a day old. */
+function twoNodes(rules: ConstructorParameters<typeof Scenario>[0] = {}): Scenario {
+  const world = new Scenario(rules);
+  for (const name of ["a", "b"]) world.addNode(name);
+  return world;
+}
 
-    world.launch({ joinsAfter: seconds(40) });
+describe("a burst", () => {
+  it("is held from its first launch until 20 minutes after its last, the nodes that join, too", async () => {
+    const world = twoNodes();
+
+    world.launch();
     await world.pass(seconds(1));
     const atOnce = world.heldNodes();
+    await world.pass(minutes(10));
+    for (let n = 0; n < 3; n++) world.launch();
     await world.pass(minutes(2));
-    const soon = world.heldNodes();
+    const allJoined = world.heldNodes();
     await world.pass(minutes(17));
     const nearTheEnd = world.heldNodes();
-    await world.pass(minutes(1));
+    await world.pass(minutes(2));
 
-    expect(atOnce).toEqual(["old"]);
-    expect(soon).toEqual(["node-1", "old"]);
-    expect(nearTheEnd).toEqual(["node-1", "old"]);
+    expect(atOnce).toEqual(["a", "b"]);
+    expect(allJoined).toEqual(["a", "b", "node-1", "node-2", "node-3", "node-4"]);
+    expect(nearTheEnd).toEqual(allJoined);
     expect(world.marks()).toEqual({});
     expect(world.history()).toMatchObject([
-      { id: holdId(1), startedAt: noon, endedAt: at(20), nodes: 2, launches: 1 },
+      {
+        ...{ startedAt: noon, startedBecause: "a node was launched in NodePool default" },
+        ...{ launches: { default: 4 }, extensions: 1, nodes: 6, capped: false },
+        endedBecause: "the hold expired",
+      },
     ]);
+    expect(world.queue.messages).toEqual([]);
+  });
+
+  it("whose events were lost is found by its NodeClaims at the next sweep", async () => {
+    const world = twoNodes();
+    for (let n = 0; n < 3; n++) world.launch({ eventAfter: null });
+
+    await world.pass(minutes(5));
+
+    expect(world.heldNodes()).toEqual(["a", "b", "node-1", "node-2", "node-3"]);
+    expect(world.metrics.total("MissedLaunches")).toBe(3);
+    await world.pass(minutes(15));
+    expect([world.marks(), world.history().length]).toEqual([{}, 1]);
   });
 });
 
-describe("a new node", () => {
-  it("that another message has marked causes no warning when its own message gives up", async () => {
-    const world = new Scenario();
-    world.sweepEvery = undefined;
-    world.launch({ joinsAfter: minutes(1) });
-    await world.pass(seconds(1));
-    world.launch({ joinsAfter: minutes(1) });
+describe("a steady stream of launches", () => {
+  it("reaches its cap after two hours, holds nothing in the breather, and then holds again", async () => {
+    const world = twoNodes();
+    const held: number[] = [];
+    for (let minute = 1; minute <= 150; minute++) {
+      if (minute % 5 === 1) world.launch({ joinsAfter: seconds(20) });
+      await world.pass(minutes(1));
+      held.push(world.heldNodes().length);
+    }
 
-    await world.pass(minutes(13));
-
-    expect(world.heldNodes()).toEqual(["node-1", "node-2"]);
-    expect(world.queue.messages).toEqual([]);
-    expect(world.log.lines.filter(({ level }) => level !== "info")).toEqual([]);
+    const nothing = held.flatMap((count, minute) => (count === 0 ? [minute + 1] : []));
+    expect(nothing).toEqual([120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130]);
+    expect(world.history()).toMatchObject([
+      { endedBecause: "launches have held for as long as maxHold allows", capped: true },
+    ]);
+    expect(world.hold()).toMatchObject({ startedAt: at(130) });
   });
 
-  it("whose event was lost is found by the sweep, and holds from its launch time", async () => {
-    const world = new Scenario();
-    world.launch({ eventAfter: null });
+  it("does not end what a person asked for", async () => {
+    const world = twoNodes();
+    await world.control({ do: "hold", name: "test", for: "3h", reason: "load test" });
+    for (let n = 0; n < 36; n++) {
+      if (n < 25) world.launch({ joinsAfter: null });
+      await world.pass(minutes(5));
+      expect(world.heldNodes()).toEqual(n < 35 ? ["a", "b"] : []);
+    }
+    expect(world.history()).toMatchObject([{ requests: ["load test"], capped: true }]);
+  });
+});
 
+describe("two NodePools with scope=nodepool", () => {
+  it("are held and released apart from each other", async () => {
+    const world = new Scenario({ scope: "nodepool" });
+    world.addNode("a", { pool: "web" });
+    world.addNode("b", { pool: "batch" });
+
+    world.launch({ pool: "web" });
+    await world.pass(minutes(10));
+    const web = world.heldNodes();
+    world.launch({ pool: "batch" });
     await world.pass(minutes(5));
-    const hold = world.hold();
-    await world.pass(minutes(15));
+    const both = world.heldNodes();
+    await world.pass(minutes(6));
+    const batch = world.heldNodes();
+    await world.pass(minutes(10));
 
-    expect(hold).toMatchObject({ startedAt: at(5), expiresAt: at(20) });
-    expect(world.metrics.total("MissedLaunches")).toBe(1);
+    expect(web).toEqual(["a", "node-1"]);
+    expect(both).toEqual(["a", "b", "node-1", "node-2"]);
+    expect(batch).toEqual(["b", "node-2"]);
+    expect([world.marks(), world.history().length]).toEqual([{}, 2]);
+  });
+});
+
+describe("drift in a burst", () => {
+  it("goes on: launches mark no drifted node, a person's hold does", async () => {
+    const world = twoNodes();
+    world.nodeClaims.change("i-a", { driftedAt: noon });
+
+    world.launch();
+    await world.pass(minutes(2));
+    const ofLaunches = world.heldNodes();
+    await world.control({ do: "hold", name: "test", for: "5m", reason: "load test" });
+    const ofPerson = world.heldNodes();
+    await world.pass(minutes(6));
+    const afterwards = world.heldNodes();
+
+    expect(ofLaunches).toEqual(["b", "node-1"]);
+    expect(ofPerson).toEqual(["a", "b", "node-1"]);
+    expect(afterwards).toEqual(["b", "node-1"]);
+    expect(world.nodes.history("a")).toEqual([undefined, "true", undefined]);
+  });
+});
+
+describe("NodeClaims that may not be read", () => {
+  it("keep no launch from being held, and a node whose event was lost is found by itself", async () => {
+    const world = twoNodes();
+    world.nodeClaims.refusedWith = 403;
+    world.nodeClaims.change("i-a", { driftedAt: noon });
+
+    world.launch({ eventAfter: null, joinsAfter: minutes(1) });
+    await world.pass(minutes(5));
+
+    expect(world.heldNodes()).toEqual(["a", "b", "node-1"]);
+    expect(world.metrics.total("RightsMissing")).toBeGreaterThan(0);
+    await world.pass(minutes(17));
     expect([world.marks(), world.history().length]).toEqual([{}, 1]);
   });
 });

@@ -50,10 +50,9 @@ export class Duties {
     const to = after(world.time, skew);
     if (after(launchedAt, settings.initialDelay) > from || after(launchedAt, settings.hold) <= to) return;
     const versions = records.knownSince(by, scopeFor(settings, launch.pool));
+    const at = launchedAt < from ? launchedAt : from;
     const isHeld = versions.some(
-      (known) =>
-        launchedAt < silencedUntil(known) ||
-        (known.record.launchHold?.lastLaunchAt ?? new Date(0)) >= (launchedAt < from ? launchedAt : from),
+      (known) => at < silencedUntil(known) || (known.record.launchHold?.lastLaunchAt ?? new Date(0)) >= at,
     );
     must(isHeld, "a launch that is handled is held", () => ({ launch, messages, versions }));
     const isCounted =

@@ -81,7 +81,7 @@ export class HoldRules {
 
   /** What a write adds to what history reports. */
   #checkFigures(written: Written, isOn: boolean): void {
-    const { by, scope, before, record, known, facts } = written;
+    const { by, scope, before, record, from, to, known, facts } = written;
     const { hold, figures, quiet } = record;
     const isBreather = quiet?.kind === "breather" && !isDeepStrictEqual(quiet, before.quiet);
     // A breather that begins silences what comes, not what was.
@@ -104,10 +104,11 @@ export class HoldRules {
     life.figures = figures;
     const isNew = before.hold?.id !== hold.id;
     const old = isNew ? { launches: {}, extensions: 0, capped: false } : before.figures;
-    const counts = (when: "some" | "every") =>
-      news.filter(([, at]) => silences[when]((one) => at >= silencedUntil(one))).length;
+    // A launch in the future, by a clock that is behind, counts from now.
+    const counts = (when: "some" | "every", now: Date) =>
+      news.filter(([, at]) => silences[when]((one) => (at < now ? at : now) >= silencedUntil(one))).length;
     const counted = total(figures) - total(old);
-    const isRight = counted >= counts("every") && counted <= counts("some");
+    const isRight = counted >= counts("every", from) && counted <= counts("some", to);
     must(isRight, "each launch that holds is counted once", facts);
     const isExtended = !isNew && rawEnd(record, by.settings) > rawEnd(before, by.settings);
     must(figures.extensions === old.extensions + Number(isExtended), "each extension is counted once", facts);

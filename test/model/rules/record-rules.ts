@@ -70,18 +70,17 @@ function checkSize({ record, facts }: Written): void {
 }
 
 function checkReleased({ by, scope, before, record, from, to, facts }: Written): void {
-  if (isDeepStrictEqual(before.released, record.released)) return;
+  const old = before.released;
+  const now = record.released;
+  if (isDeepStrictEqual(old, now)) return;
   const asked = askedOf(by);
   const isForced = asked?.do === "pause" || (asked?.do === "release" && asked.name === undefined);
   must(isForced && asked.scope === scope, "only a forced release or a pause ends everything", facts);
-  const at = record.released?.at ?? new Date(0);
-  const { askedAt = from } = asked;
-  must(
-    isBetween(at, askedAt < from ? askedAt : from, to),
-    "a forced release counts from when it was asked for",
-    facts,
-  );
-  must(at >= (before.released?.at ?? at), "a forced release is never undone", facts);
+  must(now !== undefined && now.at >= (old?.at ?? now.at), "a forced release is never undone", facts);
+  const { askedAt = to } = asked;
+  const isInTime = isSame(now.at, askedAt) || (isBetween(now.at, from, to) && now.at <= askedAt);
+  must(isInTime, "a forced release counts from when it was asked for", facts);
+  must(now.by === undefined || now.by !== old?.by, "a retry releases nothing that began since", facts);
 }
 
 function checkQuiet(written: Written): void {

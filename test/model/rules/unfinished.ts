@@ -7,7 +7,6 @@ import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
 import type { HoldRules } from "./hold-rules.ts";
 import {
-  belongs,
   heldUntil,
   isCovered,
   isSurelyFree,
@@ -96,21 +95,37 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
     yield { scope, text: `${name} lacks a mark of ${scope}`, needs };
 }
 
-/** Launches of which nothing but the cluster tells any more. */
+/** Launches that are known only by what the cluster shows: a NodeClaim, or else a node that no launch explains. */
 function* ofLaunches({ world, karpenter, records, skew }: Facts): Generator<Unfinished> {
-  const { settings, time, nodeClaims } = world;
+  const { settings, time } = world;
   const { hold, initialDelay } = settings;
-  if (!karpenter.isReadable) return;
-  for (const { instance, pool, times } of karpenter.launches) {
-    const [claimedAt = new Date(0)] = times;
-    const claim = nodeClaims.claims.get(instance);
-    if (!claim?.instance || claim.isDeleted || !isCovered(settings, pool)) continue;
+  const { isReadable } = karpenter;
+  // A node may have been launched ten minutes before it joined, and launches are known for a quarter of an hour.
+  const shown = isReadable ? hold : Math.min(hold, minutes(15)) - longestBoot;
+  for (const { instance, node, pool, times } of karpenter.launches) {
+    const [claimedAt = new Date(0), , joinedAt = new Date(0)] = times;
+    if (!isCovered(settings, pool) || !isShown(world, { instance, node, isReadable })) continue;
     const known = records.known(scopeFor(settings, pool));
-    const { scope, launchHold } = known.record;
-    const isDue = after(claimedAt, initialDelay + skew) <= time && after(claimedAt, hold - skew) > time;
-    if (!isDue || claimedAt < silencedUntil(known)) continue;
-    const isHeld = launchHold !== undefined && launchHold.lastLaunchAt >= claimedAt;
-    if (!isHeld && belongs(settings, scope))
-      yield { scope, text: `${instance} was missed`, needs: ["claims"] };
+    const { scope, launchHold, seen } = known.record;
+    const at = isReadable ? claimedAt : joinedAt;
+    const isDue = after(at, initialDelay + skew) <= time && after(at, shown - skew) > time;
+    const isExplained = (launch: Date) => launch <= joinedAt && after(launch, longestBoot) >= joinedAt;
+    if (!isDue || at < silencedUntil(known) || (!isReadable && Object.values(seen).some(isExplained)))
+      continue;
+    const isHeld = launchHold !== undefined && launchHold.lastLaunchAt >= at;
+    const needs = isReadable ? ["claims"] : [];
+    if (!isHeld)
+      yield { scope, text: `${instance} was missed`, needs, ...(!isReadable && { isForSweeps: true }) };
   }
 }
+
+type Shown = Readonly<{ instance: string; node: string; isReadable: boolean }>;
+
+function isShown({ nodes, nodeClaims }: World, { instance, node, isReadable }: Shown): boolean {
+  const claim = nodeClaims.claims.get(instance);
+  if (isReadable) return claim?.instance !== undefined && !claim.isDeleted;
+  const joined = nodes.get(node);
+  return joined !== undefined && joined.labels[holdLabel] === undefined;
+}
+
+const longestBoot = minutes(10);
