@@ -1,10 +1,6 @@
-import { after, type Duration, earlier, minutes, seconds } from "./duration.ts";
+import { after, seconds } from "./duration.ts";
 import { attemptAll, TryAgainError } from "./errors.ts";
-import { seenKept } from "./figures.ts";
-import { lengthOf } from "./launches.ts";
-import { longestBoot, wholeMinuteFrom } from "./looks.ts";
-import { holdLabel } from "./marks/keys.ts";
-import { lookAtNodes } from "./pays.ts";
+import { wholeMinuteFrom } from "./looks.ts";
 import { type Plan, planScope } from "./plan.ts";
 import {
   awaitedSince,
@@ -12,14 +8,13 @@ import {
   nextDriftEnd,
   nothingChanged,
   planNodes,
-  roomsOf,
   type ScopeView,
 } from "./plan-nodes.ts";
 import type { Changed, Launch, PassContext } from "./ports.ts";
 import { emptyRecord, pastOf, type ScopeRecord, withoutHold } from "./record.ts";
 import { reportChanged, reportPlan } from "./reports.ts";
-import type { Rules } from "./rules.ts";
 import { type Scope, wholeCluster } from "./scope.ts";
+import { accountOf, launchesIn, readView, rulesFor } from "./view.ts";
 
 /** Why a scope is looked at. */
 export type Trigger = Readonly<{
@@ -29,7 +24,7 @@ export type Trigger = Readonly<{
   change?: ((record: ScopeRecord, now: Date) => ScopeRecord) | undefined;
   /** With `hold=auto`, the pods are read. */
   isLook?: boolean;
-  /** The one-shot is set again, also where the record names one. */
+  /** Without NodeClaims, nodes that no launch explains count as launches. */
   isSweep?: boolean;
 }>;
 
@@ -92,56 +87,6 @@ function changesOf({ rules, clock }: PassContext, plan: Plan, view: ScopeView) {
   return planNodes({ record, until, isRequested, view, rules, now: clock.now() });
 }
 
-/** The marks of nodes wait no longer for the NodeClaims. */
-const claimsTime: Duration = seconds(10);
-
-/** Reads the nodes and NodeClaims of a scope, each once. */
-export async function readView(
-  context: PassContext,
-  scope: Scope,
-  isLook = false,
-): Promise<ScopeView | Readonly<{ error: unknown }>> {
-  const { nodes, nodeClaims, clock, log } = context;
-  const deadline = earlier(context.deadline, after(clock.now(), claimsTime));
-  const reading = nodeClaims.list(scope, { ...context, deadline }).catch((error: unknown) => {
-    log.warn("NodeClaims could not be read: drifted nodes are held, too", { scope, error });
-    return { unavailable: "NodeClaims could not be read" };
-  });
-  try {
-    const [listed, claims, pods] = await Promise.all([
-      nodes.list(scope, context),
-      reading,
-      readPods(context, isLook),
-    ]);
-    reportMissing(context, claims);
-    reportMissing(context, pods);
-    return { nodes: listed, claims, ...(pods && { pods }) };
-  } catch (error) {
-    return { error };
-  }
-}
-
-/** Only with `hold=auto`. A launch does not wait for thousands of pods: it only asks whether they may be listed. */
-async function readPods(context: PassContext, isLook: boolean): Promise<ScopeView["pods"]> {
-  const { rules, pods, log } = context;
-  if (!rules.auto) return undefined;
-  try {
-    if (isLook) return await pods.list(context);
-    const [unavailable] = await pods.limits(context);
-    return unavailable === undefined ? "not read" : { unavailable, isMissingRight: true };
-  } catch (error) {
-    log.warn("pods could not be read: no other node is let go until the next look", { error });
-    return "not read";
-  }
-}
-
-/** Logs and counts a right that an admin of the cluster has not granted. */
-function reportMissing({ log, metrics }: PassContext, read: ScopeView["claims"] | ScopeView["pods"]): void {
-  if (!read || read === "not read" || !("unavailable" in read) || !read.isMissingRight) return;
-  log.warn("the cluster has not given the holder all of its rights", { because: read.unavailable });
-  metrics.add("RightsMissing", 1);
-}
-
 /** The whole cluster's record counts in every scope. */
 const findWhole = async ({ holds }: PassContext, scope: Scope): Promise<ScopeRecord | undefined> =>
   scope === wholeCluster ? undefined : holds.find(wholeCluster);
@@ -152,10 +97,11 @@ const tries = 20;
 async function settle(
   context: PassContext,
   scope: Scope,
-  { launches = [], change, isSweep = false }: Trigger,
+  trigger: Trigger,
   read: Omit<Read, "view"> & Readonly<{ view: ScopeView | undefined }>,
 ): Promise<Plan> {
   const { clock, ids, holds, journal, events } = context;
+  const { launches = [], change, isSweep = false } = trigger;
   const { view, whole } = read;
   const rules = rulesFor(context.rules, view);
   let before = read.record;
@@ -181,7 +127,8 @@ async function settle(
       newId: ids.newHoldId(now),
       canQueue: context.followUps !== undefined,
     });
-    const repeated = isSweep && plan.record.looks.oneShot ? { oneShot: plan.record.looks.oneShot } : {};
+    const { oneShot } = plan.record.looks;
+    const repeated = oneShot && plan.until && mayRepeat(trigger, plan) ? { oneShot } : {};
     // Nothing differs: a record is written only where there is something to remember.
     if (!plan.isChanged && asked === record && !before?.unreadable) return { ...plan, ...repeated };
     // History first: a crash in between leaves an entry that the same hold's end will overwrite.
@@ -195,55 +142,19 @@ async function settle(
   throw new TryAgainError(`the record of ${scope} was changed by other functions ${tries} times in a row`);
 }
 
+/**
+ * Whether the same was perhaps begun before, by an invocation that wrote the record and ended before it set the one-shot.
+ * Only what nobody repeats, a look for nodes that boot, and what is seen for the first time are no such repetition.
+ */
+const mayRepeat = ({ launches = [], change, isLook, isSweep }: Trigger, { news }: Plan): boolean => {
+  const first = new Set(news.map(({ instance }) => instance));
+  return Boolean(isSweep || isLook || change) || launches.some(({ instance }) => !first.has(instance));
+};
+
 const withMode = ({ rules }: PassContext, past: NonNullable<Plan["past"]>) =>
   rules.mode === "observe" ? { ...past, observed: true as const } : past;
 
-/** Without the right to list pods or NodeClaims, `hold=auto` holds like a constant hold. */
-export function rulesFor(rules: Rules, view: ScopeView | undefined): Rules {
-  if (!rules.auto || !view) return rules;
-  const { claims, pods } = view;
-  const canLook = !("unavailable" in claims) && (pods === "not read" || Array.isArray(pods));
-  return canLook ? rules : { ...rules, auto: false };
-}
-
-/** Thousands of pods are read less often. */
-const podsAMinute = 10_000;
-
-/** The account of the nodes by now, and when to read the pods next: soon where anything can be due. */
-function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, now: Date) {
-  if (!rules.auto || !view.pods) return {};
-  if (view.pods === "not read" || "unavailable" in view.pods) return { nextReadAt: after(now, minutes(1)) };
-  const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
-  const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
-  return { account, since, ...(verdicts.length > 0 && { nextReadAt: after(now, period) }) };
-}
-
 const launchTime = ({ launchedAt }: Launch): Date => launchedAt;
-
-type Facts = Readonly<{ isSweep: boolean; rules: Rules; now: Date }>;
-
-/** The launches that the cluster shows: every NodeClaim with an instance is one. */
-function launchesIn(
-  { claims, nodes }: ScopeView,
-  { seen }: ScopeRecord,
-  { isSweep, rules, now }: Facts,
-): readonly Launch[] {
-  if (!("unavailable" in claims))
-    return claims.flatMap(({ instance, createdAt, nodePool }) =>
-      instance === undefined ? [] : [{ instance, launchedAt: createdAt, nodePool }],
-    );
-  if (!isSweep) return [];
-  // Without NodeClaims a node shows when it joined. It is explained by a launch that was seen while it booted; which ones
-  // were seen is known for some minutes.
-  const youngest = after(now, longestBoot - Math.min(lengthOf(rules), seenKept));
-  const isExplained = (createdAt: Date) =>
-    Object.values(seen).some((at) => at <= createdAt && after(at, longestBoot) >= createdAt);
-  return nodes
-    .filter(
-      ({ labels, createdAt }) => !labels?.[holdLabel] && createdAt > youngest && !isExplained(createdAt),
-    )
-    .map(({ name, createdAt, nodePool }) => ({ instance: name, launchedAt: createdAt, nodePool }));
-}
 
 /** Only an edit by hand makes a record unreadable. Its content is lost, and the marks of its hold are orphaned. */
 function readable({ log, metrics }: PassContext, record: ScopeRecord): ScopeRecord {

@@ -3,11 +3,12 @@ import { attemptAll } from "./errors.ts";
 import { holdLabel } from "./marks/keys.ts";
 import { claimsOf, nothingChanged, type ScopeView } from "./plan-nodes.ts";
 import type { Changed, NodeChange, PassContext, SeenNode } from "./ports.ts";
-import { type Outcome, readView, reconcileWith } from "./reconcile.ts";
+import { type Outcome, reconcileWith } from "./reconcile.ts";
 import type { ScopeRecord } from "./record.ts";
 import { untilOf } from "./requests.ts";
 import { scopeOf } from "./rules.ts";
 import { admits, nodePoolOf, type Scope, wholeCluster } from "./scope.ts";
+import { readView } from "./view.ts";
 
 /** One scope takes no longer than this, so that one with many slow nodes does not stop the others. */
 const scopeTime: Duration = seconds(30);

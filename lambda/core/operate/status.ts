@@ -5,11 +5,11 @@ import { type Plan, planScope } from "../plan.ts";
 import { awaitedSince, driftedNodes, holdable, roomsOf, type ScopeView } from "../plan-nodes.ts";
 import type { PassContext, SeenNode } from "../ports.ts";
 import { type Silence, silenceOf, untilResumed } from "../quiet.ts";
-import { readView, rulesFor } from "../reconcile.ts";
 import type { Figures, RequestCause, ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
 import { isOfRules, type Rules, scopeOf } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
+import { readView, rulesFor } from "../view.ts";
 
 /** A request that is on, as an operator wants to see it. */
 export type RequestStatus = Readonly<{

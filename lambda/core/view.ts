@@ -1,0 +1,106 @@
+import { after, type Duration, earlier, minutes, seconds } from "./duration.ts";
+import { seenKept } from "./figures.ts";
+import { lengthOf } from "./launches.ts";
+import { longestBoot } from "./looks.ts";
+import { holdLabel } from "./marks/keys.ts";
+import { lookAtNodes } from "./pays.ts";
+import { roomsOf, type ScopeView } from "./plan-nodes.ts";
+import type { Launch, PassContext } from "./ports.ts";
+import type { ScopeRecord } from "./record.ts";
+import type { Rules } from "./rules.ts";
+import type { Scope } from "./scope.ts";
+
+/** The marks of nodes wait no longer for the NodeClaims. */
+const claimsTime: Duration = seconds(10);
+
+/** Reads the nodes and NodeClaims of a scope, each once. */
+export async function readView(
+  context: PassContext,
+  scope: Scope,
+  isLook = false,
+): Promise<ScopeView | Readonly<{ error: unknown }>> {
+  const { nodes, nodeClaims, clock, log } = context;
+  const deadline = earlier(context.deadline, after(clock.now(), claimsTime));
+  const reading = nodeClaims.list(scope, { ...context, deadline }).catch((error: unknown) => {
+    log.warn("NodeClaims could not be read: drifted nodes are held, too", { scope, error });
+    return { unavailable: "NodeClaims could not be read" };
+  });
+  try {
+    const [listed, claims, pods] = await Promise.all([
+      nodes.list(scope, context),
+      reading,
+      readPods(context, isLook),
+    ]);
+    reportMissing(context, claims);
+    reportMissing(context, pods);
+    return { nodes: listed, claims, ...(pods && { pods }) };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Only with `hold=auto`. A launch does not wait for thousands of pods: it only asks whether they may be listed. */
+async function readPods(context: PassContext, isLook: boolean): Promise<ScopeView["pods"]> {
+  const { rules, pods, log } = context;
+  if (!rules.auto) return undefined;
+  try {
+    if (isLook) return await pods.list(context);
+    const [unavailable] = await pods.limits(context);
+    return unavailable === undefined ? "not read" : { unavailable, isMissingRight: true };
+  } catch (error) {
+    log.warn("pods could not be read: no other node is let go until the next look", { error });
+    return "not read";
+  }
+}
+
+/** Logs and counts a right that an admin of the cluster has not granted. */
+function reportMissing({ log, metrics }: PassContext, read: ScopeView["claims"] | ScopeView["pods"]): void {
+  if (!read || read === "not read" || !("unavailable" in read) || !read.isMissingRight) return;
+  log.warn("the cluster has not given the holder all of its rights", { because: read.unavailable });
+  metrics.add("RightsMissing", 1);
+}
+
+/** Without the right to list pods or NodeClaims, `hold=auto` holds like a constant hold. */
+export function rulesFor(rules: Rules, view: ScopeView | undefined): Rules {
+  if (!rules.auto || !view) return rules;
+  const { claims, pods } = view;
+  const canLook = !("unavailable" in claims) && (pods === "not read" || Array.isArray(pods));
+  return canLook ? rules : { ...rules, auto: false };
+}
+
+/** Thousands of pods are read less often. */
+const podsAMinute = 10_000;
+
+/** The account of the nodes by now, and when to read the pods next: soon where anything can be due. */
+export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, now: Date) {
+  if (!rules.auto || !view.pods) return {};
+  if (view.pods === "not read" || "unavailable" in view.pods) return { nextReadAt: after(now, minutes(1)) };
+  const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
+  const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
+  return { account, since, ...(verdicts.length > 0 && { nextReadAt: after(now, period) }) };
+}
+
+type Facts = Readonly<{ isSweep: boolean; rules: Rules; now: Date }>;
+
+/** The launches that the cluster shows: every NodeClaim with an instance is one. */
+export function launchesIn(
+  { claims, nodes }: ScopeView,
+  { seen }: ScopeRecord,
+  { isSweep, rules, now }: Facts,
+): readonly Launch[] {
+  if (!("unavailable" in claims))
+    return claims.flatMap(({ instance, createdAt, nodePool }) =>
+      instance === undefined ? [] : [{ instance, launchedAt: createdAt, nodePool }],
+    );
+  if (!isSweep) return [];
+  // Without NodeClaims a node shows when it joined. It is explained by a launch that was seen while it booted; which ones
+  // were seen is known for some minutes.
+  const youngest = after(now, longestBoot - Math.min(lengthOf(rules), seenKept));
+  const isExplained = (createdAt: Date) =>
+    Object.values(seen).some((at) => at <= createdAt && after(at, longestBoot) >= createdAt);
+  return nodes
+    .filter(
+      ({ labels, createdAt }) => !labels?.[holdLabel] && createdAt > youngest && !isExplained(createdAt),
+    )
+    .map(({ name, createdAt, nodePool }) => ({ instance: name, launchedAt: createdAt, nodePool }));
+}
