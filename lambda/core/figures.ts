@@ -1,8 +1,8 @@
 import { after, type Duration, earlier, minutes } from "./duration.ts";
 import type { endOf } from "./launches.ts";
-import type { Account } from "./pays.ts";
+import type { Account, AutoFigures } from "./pays.ts";
 import type { Launch } from "./ports.ts";
-import type { AutoFigures, Figures, Request, ScopeRecord, Watched } from "./record.ts";
+import type { Figures, Request, ScopeRecord, Watched } from "./record.ts";
 import { untilOf } from "./requests.ts";
 import type { Rules } from "./rules.ts";
 

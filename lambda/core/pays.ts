@@ -1,5 +1,4 @@
 import { after, type Duration, earlier, formatDuration, hours, minutes } from "./duration.ts";
-import type { AutoFigures } from "./record.ts";
 import { type Bound, type Room, sharesUsed, superfluousNodes } from "./room.ts";
 
 /** What the removal of a node is worth, in time of that node. */
@@ -17,6 +16,16 @@ export type Account = Readonly<{
   letGo: Readonly<Record<string, Date>>;
   /** Until when nodes are left alone that nobody took, by name. */
   leftAlone: Readonly<Record<string, Date>>;
+}>;
+
+/** What `hold=auto` did; zero with a constant hold. */
+export type AutoFigures = Readonly<{
+  /** How long nodes were superfluous while they were held, in time of one node. */
+  superfluous: Duration;
+  /** How many nodes were let go. */
+  letGo: number;
+  /** How many superfluous nodes were needed again, so that no node had to be launched for their pods. */
+  spared: number;
 }>;
 
 /** What a look decides of one node. */

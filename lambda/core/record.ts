@@ -1,6 +1,5 @@
-import type { Duration } from "./duration.ts";
 import { youngerId } from "./marks/hold-id.ts";
-import type { Account } from "./pays.ts";
+import type { Account, AutoFigures } from "./pays.ts";
 import type { Scope } from "./scope.ts";
 
 /** Launches protect the nodes of a scope. The cap counts from the start. */
@@ -47,16 +46,6 @@ export type Figures = Readonly<{
   removed: number;
 }> &
   AutoFigures;
-
-/** What `hold=auto` did; zero with a constant hold. */
-export type AutoFigures = Readonly<{
-  /** How long nodes were superfluous while they were held, in time of one node. */
-  superfluous: Duration;
-  /** How many nodes were let go. */
-  letGo: number;
-  /** How many superfluous nodes were needed again, so that no node had to be launched for their pods. */
-  spared: number;
-}>;
 
 /** With `mode=observe`, the names of nodes that would be held: one that is missing later was removed. */
 export type Watched = readonly string[];
