@@ -1,0 +1,109 @@
+import type { Bound, Needs } from "../core/room.ts";
+import type { Budget, Pod } from "./pod-objects.ts";
+import { readResources } from "./quantity.ts";
+
+const mirror = "kubernetes.io/config.mirror";
+const doNotDisrupt = "karpenter.sh/do-not-disrupt";
+
+/** Reduces a pod to what decisions need: what it asks of a node, and why it may not be evicted. */
+export function reducePod({ metadata, spec }: Pod, fullBudgets: readonly Budget[]): Bound {
+  const { annotations, deletionTimestamp, ownerReferences } = metadata;
+  const owner = ownerReferences.find(({ controller }) => controller) ?? ownerReferences[0];
+  const needsNoPlace =
+    mirror in annotations || (deletionTimestamp ?? undefined) !== undefined || owner?.kind === "DaemonSet";
+  const fixed = needsNoPlace ? undefined : whyFixed(metadata, owner?.kind, fullBudgets);
+  return {
+    node: spec.nodeName,
+    requests: requestsOf(spec),
+    needsNoPlace,
+    ...(fixed && { fixed }),
+    needs: needsNoPlace ? nothing : needsOf(metadata, spec),
+  };
+}
+
+const nothing: Needs = { labels: {}, tolerations: [] };
+
+function whyFixed(
+  { annotations, namespace, labels }: Pod["metadata"],
+  owner: string | undefined,
+  fullBudgets: readonly Budget[],
+): string | undefined {
+  const value = annotations[doNotDisrupt];
+  if (value !== undefined && value !== "false") return "a pod asks not to be disrupted";
+  if (owner === "Job") return "a Job runs on it";
+  if (owner === undefined) return "a pod has no owner that would start it again";
+  const isProtected = fullBudgets.some(
+    (budget) => budget.metadata.namespace === namespace && matches(budget.spec.selector, labels),
+  );
+  return isProtected ? "a PodDisruptionBudget has no room" : undefined;
+}
+
+function matches(given: Budget["spec"]["selector"], labels: Readonly<Record<string, string>>): boolean {
+  if (!given) return false;
+  const { matchLabels, matchExpressions } = given;
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, operator, values }) => {
+      const value = labels[key];
+      if (operator === "In") return value !== undefined && values.includes(value);
+      if (operator === "NotIn") return value === undefined || !values.includes(value);
+      return operator === "Exists" ? value !== undefined : value === undefined;
+    })
+  );
+}
+
+/** As the scheduler counts: all containers together, or the largest init container if that asks for more. */
+function requestsOf({ containers, initContainers, overhead }: Pod["spec"]): Bound["requests"] {
+  const total: Record<string, number> = {};
+  const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === "Always");
+  for (const amounts of [
+    ...[...containers, ...sidecars].map(({ resources }) => resources.requests),
+    overhead,
+  ])
+    for (const [name, amount] of Object.entries(readResources(amounts)))
+      total[name] = (total[name] ?? 0) + amount;
+  for (const { resources } of initContainers)
+    for (const [name, amount] of Object.entries(readResources(resources.requests)))
+      total[name] = Math.max(total[name] ?? 0, amount);
+  return total;
+}
+
+const hostname = "kubernetes.io/hostname";
+const zone = "topology.kubernetes.io/zone";
+
+function needsOf(metadata: Pod["metadata"], spec: Pod["spec"]): Needs {
+  const { nodeSelector, tolerations, affinity, volumes, topologySpreadConstraints } = spec;
+  const labels = new Map<string, readonly string[]>(
+    Object.entries(nodeSelector).map(([key, value]) => [key, [value]]),
+  );
+  const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const terms = required?.nodeSelectorTerms ?? [];
+  const expressions = terms.length === 1 ? (terms[0]?.matchExpressions ?? []) : [];
+  for (const { key, operator, values } of expressions)
+    if (operator === "In")
+      labels.set(
+        key,
+        values.filter((value) => labels.get(key)?.includes(value) ?? true),
+      );
+  const spread = topologySpreadConstraints.filter((one) => one.whenUnsatisfiable === "DoNotSchedule");
+  const anti = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const together = affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const apart = [...spread, ...anti].find(({ topologyKey }) => topologyKey === hostname);
+  const topologies = [...spread, ...anti].map(({ topologyKey }) => topologyKey);
+  const isUnknown =
+    terms.length > 1 ||
+    (terms[0]?.matchFields.length ?? 0) > 0 ||
+    expressions.some(({ operator }) => operator !== "In") ||
+    together.length > 0 ||
+    topologies.some((key) => key !== hostname && key !== zone);
+  const hasVolume = volumes.some(
+    ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral,
+  );
+  return {
+    labels: Object.fromEntries(labels),
+    tolerations,
+    ...((hasVolume || topologies.includes(zone)) && { isOfZone: true }),
+    ...(apart && { apart: `${metadata.namespace}/${JSON.stringify(apart.labelSelector ?? {})}` }),
+    ...(isUnknown && { isUnknown }),
+  };
+}
