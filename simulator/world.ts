@@ -1,6 +1,6 @@
 import { after, type Duration, minutes } from "../lambda/core/duration.ts";
 import { TryAgainError } from "../lambda/core/errors.ts";
-import type { CallContext, Ids, NodeClaims, Nodes, Pods, Ports } from "../lambda/core/ports.ts";
+import type { CallContext, Ids, NodeClaims, Nodes, Ports } from "../lambda/core/ports.ts";
 import { onControlRequest } from "../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../lambda/handlers/release.ts";
@@ -103,16 +103,13 @@ export class World {
   /** The ports of a function of the current deployment. */
   get ports(): Ports {
     const { settings: rules } = this;
-    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims, pods: this.#pods };
+    const pods = new KubernetesPods({ api: this.#api });
+    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims, pods };
   }
 
   get #nodeClaims(): NodeClaims {
     const { karpenter, nodePools } = this.settings;
     return new KubernetesNodeClaims({ api: this.#api, karpenter, nodePools });
-  }
-
-  get #pods(): Pods {
-    return new KubernetesPods({ api: this.#api });
   }
 
   get #nodes(): Nodes {
