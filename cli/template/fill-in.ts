@@ -110,7 +110,7 @@ function withoutEvents({ Environment, PolicyDocument }: Resource["Properties"]):
 
 /** Only those that the function has: the one that installs the access reads few. */
 function setVariables(variables: Record<string, unknown>, settings: Settings): void {
-  const isOfAll = SettingEnvironment.hold in variables;
+  const isOfAll = SettingEnvironment.maxHold in variables;
   const values = settingsEnvironment(settings);
   for (const variable of Object.values(SettingEnvironment)) {
     if (!isOfAll && !(variable in variables)) continue;
