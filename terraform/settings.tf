@@ -13,7 +13,19 @@ variable "mode" {
 }
 
 variable "hold" {
-  description = "how long each launch protects the nodes of its scope (1m to 24h) (default: 20m)"
+  description = "how long each launch protects the nodes of its scope; or auto: a node goes when that pays (1m to 24h) (default: 20m)"
+  type        = string
+  default     = null
+}
+
+variable "relaunch_cost" {
+  description = "with hold=auto: what the relaunch of a node is worth, in time of that node (1m to 24h) (default: 5m)"
+  type        = string
+  default     = null
+}
+
+variable "eviction_cost" {
+  description = "with hold=auto: what the eviction of a pod is worth, in time of its node (to 24h) (default: 3m)"
   type        = string
   default     = null
 }
@@ -101,6 +113,8 @@ locals {
     "--cluster"         = var.cluster
     "--mode"            = var.mode
     "--hold"            = var.hold
+    "--relaunch-cost"   = var.relaunch_cost
+    "--eviction-cost"   = var.eviction_cost
     "--max-hold"        = var.max_hold
     "--breather"        = var.breather
     "--max-request"     = var.max_request
