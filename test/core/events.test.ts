@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { minutes } from "../../lambda/core/duration.ts";
 import { detailOf, type HoldEvent, withChange } from "../../lambda/core/events.ts";
 import { type HoldChange, noFigures, type ScopeRecord } from "../../lambda/core/record.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -47,7 +48,8 @@ it.each<[what: string, changes: readonly HoldChange[], events: readonly string[]
 describe("what an event says", () => {
   it("is the latest state of its hold, so that a start counts the nodes marked at once", () => {
     const requests = [aRequest(), aRequest({ name: "over", releasedAt: at(0) })];
-    const latest = { ...withFigures({ launches: { default: 1 }, nodes: 7 }), requests };
+    const ofAuto = { superfluous: minutes(9), letGo: 2, spared: 1 };
+    const latest = { ...withFigures({ launches: { default: 1 }, nodes: 7, ...ofAuto }), requests };
     const [started] = eventsOf(change(none, first), change(first, latest));
     expect(started && detailOf(started, someRules())).toEqual({
       version: 1,
@@ -59,6 +61,7 @@ describe("what an event says", () => {
       startedBecause: "a node was launched in NodePool default",
       until: at(60),
       ...{ launches: { default: 1 }, extensions: 0, nodes: 7, capped: false, removed: 0 },
+      ...ofAuto,
       requests: [{ name: "load-test", cause: "person", reason: "load test", until: at(60) }],
     });
   });

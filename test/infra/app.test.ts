@@ -67,7 +67,7 @@ describe("the app", { timeout: 60_000 }, () => {
 
     expect(code).toBe(1);
     const problems = [
-      'hold must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "banana"',
+      'hold must be auto, or a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "banana"',
       'scope must be cluster or nodepool, not "planet"',
       'maxHold must be at least hold (20m), or 0s, not "1m"',
     ];

@@ -54,7 +54,7 @@ it.each([
   [{ vpc: { vpc: { selectSubnets() {} }, clusterSecurityGroupIds: ["sg-2"] } }, /^vpc must be \{ subnetIds/],
   [{ vpc: { vpc: null } }, /^vpc must be \{ subnetIds.*, not an object$/],
   [{ alarmTopic: {} }, "alarmTopic must be an SNS topic of the CDK, not an object"],
-  [{ hold: { toMilliseconds: 5 } }, /^hold must be a duration .+, not an object$/],
+  [{ hold: { toMilliseconds: 5 } }, /^hold must be auto, or a duration .+, not an object$/],
   [{ scope: "planet" }, 'scope must be cluster or nodepool, not "planet"'],
   [{ karpenter: 1 }, 'karpenter must be v1 or v0.31, not "1"'],
   [{ maxhold: Duration.hours(1) }, "maxhold is no setting: did you mean maxHold?"],

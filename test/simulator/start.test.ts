@@ -8,6 +8,6 @@ it("npm start -- --real refuses at once a hold that the holder would refuse when
   await expect(started).rejects.toMatchObject({
     code: 2,
     stdout: "",
-    stderr: expect.stringContaining("hold must be a duration from 1m to 24h"),
+    stderr: expect.stringContaining("hold must be auto, or a duration from 1m to 24h"),
   });
 });
