@@ -52,20 +52,21 @@ function matches(given: Budget["spec"]["selector"], labels: Readonly<Record<stri
   );
 }
 
-/** As the scheduler counts: all containers together, or the largest init container if that asks for more. */
+/** As the scheduler counts: the overhead, and all containers together, or the largest init container if that asks for more. */
 function requestsOf({ containers, initContainers, overhead }: Pod["spec"]): Bound["requests"] {
   const total: Record<string, number> = {};
   const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === "Always");
-  for (const amounts of [
-    ...[...containers, ...sidecars].map(({ resources }) => resources.requests),
-    overhead,
-  ])
-    for (const [name, amount] of Object.entries(readResources(amounts)))
-      total[name] = (total[name] ?? 0) + amount;
+  for (const { resources } of [...containers, ...sidecars]) addTo(total, resources.requests);
   for (const { resources } of initContainers)
     for (const [name, amount] of Object.entries(readResources(resources.requests)))
       total[name] = Math.max(total[name] ?? 0, amount);
+  addTo(total, overhead);
   return total;
+}
+
+function addTo(total: Record<string, number>, amounts: Pod["spec"]["overhead"]): void {
+  for (const [name, amount] of Object.entries(readResources(amounts)))
+    total[name] = (total[name] ?? 0) + amount;
 }
 
 const hostname = "kubernetes.io/hostname";

@@ -1,0 +1,180 @@
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { reducePod } from "../../lambda/kubernetes/pod-needs.ts";
+import { podSchema } from "../../lambda/kubernetes/pod-objects.ts";
+
+const ownedBy = (kind: string, apiVersion = "apps/v1") => ({
+  ownerReferences: [{ kind, apiVersion, controller: true }],
+});
+const replicated = { namespace: "shop", ...ownedBy("ReplicaSet") };
+
+/** A pod as the API server sends it, reduced. */
+const reduced = (spec: object = {}, metadata: object = replicated) =>
+  reducePod(v.parse(podSchema, { metadata, spec: { nodeName: "a", containers: [], ...spec } }), []);
+const requesting = (cpu: string, memory = "0", more: object = {}) => ({
+  resources: { requests: { cpu, memory } },
+  ...more,
+});
+
+describe("a pod requests", () => {
+  it("what its containers and sidecars request together", () => {
+    const spec = {
+      containers: [requesting("100m", "1Mi"), requesting("1", "1Mi"), {}],
+      initContainers: [requesting("50m", "1Mi", { restartPolicy: "Always" })],
+    };
+    expect(reduced(spec).requests).toEqual({ cpu: 1_150, memory: 3 * 2 ** 20 });
+  });
+
+  it("what an init container requests where that is more, by each resource", () => {
+    const spec = {
+      containers: [requesting("100m", "4Mi")],
+      initContainers: [requesting("2", "1Mi"), requesting("1", "2Mi")],
+    };
+    expect(reduced(spec).requests).toEqual({ cpu: 2_000, memory: 4 * 2 ** 20 });
+  });
+
+  it("its overhead on top of the larger one", () => {
+    const spec = {
+      containers: [requesting("100m")],
+      initContainers: [requesting("2")],
+      overhead: { cpu: "250m" },
+    };
+    expect(reduced(spec).requests).toEqual({ cpu: 2_250, memory: 0 });
+  });
+
+  it("nothing where it names nothing", () => {
+    expect(reduced({ containers: [{ resources: null }], initContainers: null }).requests).toEqual({});
+  });
+});
+
+describe("a pod needs no other place", () => {
+  it.each([
+    ["of a DaemonSet", ownedBy("DaemonSet")],
+    ["that is static", { annotations: { "kubernetes.io/config.mirror": "1" }, ...ownedBy("Node", "v1") }],
+    ["that is being deleted", { ...replicated, deletionTimestamp: "2026-11-21T12:00:00Z" }],
+  ])("%s", (_, metadata) => {
+    const annotations = {
+      "karpenter.sh/do-not-disrupt": "true",
+      ...("annotations" in metadata && metadata.annotations),
+    };
+    const pod = reduced({ nodeSelector: { disk: "ssd" } }, { ...metadata, annotations });
+    expect(pod).toEqual({
+      node: "a",
+      requests: {},
+      needsNoPlace: true,
+      needs: { labels: {}, tolerations: [] },
+    });
+  });
+
+  it("only in these cases", () => {
+    expect(reduced().needsNoPlace).toBe(false);
+  });
+});
+
+describe("a pod must stay where it is", () => {
+  const asking = (value: string) => ({
+    ...replicated,
+    annotations: { "karpenter.sh/do-not-disrupt": value },
+  });
+
+  it.each([
+    ["which asks not to be disrupted", asking("true"), "a pod asks not to be disrupted"],
+    ["which asks so for a time", asking("30m"), "a pod asks not to be disrupted"],
+    ["of a Job", ownedBy("Job", "batch/v1"), "a Job runs on it"],
+    ["without an owner", {}, "a pod has no owner that would start it again"],
+  ])("%s", (_, metadata, because) => {
+    expect(reduced({}, metadata).fixed).toBe(because);
+  });
+
+  it.each([
+    ["of a ReplicaSet", replicated],
+    ["which does not ask", asking("false")],
+    [
+      "whose controller is not its first owner",
+      {
+        ownerReferences: [
+          { kind: "Job", apiVersion: "batch/v1" },
+          { kind: "StatefulSet", apiVersion: "apps/v1", controller: true },
+        ],
+      },
+    ],
+  ])("but not one %s", (_, metadata) => {
+    expect(reduced({}, metadata).fixed).toBeUndefined();
+  });
+});
+
+describe("a pod may be placed", () => {
+  const affinity = (...terms: readonly object[]) => ({
+    affinity: {
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+    },
+  });
+  const oneOf = (key: string, operator: string, ...values: string[]) => ({
+    matchExpressions: [{ key, operator, values }],
+  });
+  const spread = (topologyKey: string, whenUnsatisfiable = "DoNotSchedule") => ({
+    topologySpreadConstraints: [
+      { topologyKey, whenUnsatisfiable, labelSelector: { matchLabels: { app: "web" } } },
+    ],
+  });
+  const near = (kind: "podAffinity" | "podAntiAffinity", topologyKey: string) => ({
+    affinity: { [kind]: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
+  });
+  const host = "kubernetes.io/hostname";
+  const zone = "topology.kubernetes.io/zone";
+  const needsOf = (spec: object) => reduced(spec).needs;
+
+  it("anywhere, where it names no need", () => {
+    expect(needsOf({})).toEqual({ labels: {}, tolerations: [] });
+    expect(needsOf(spread("rack", "ScheduleAnyway"))).toEqual({ labels: {}, tolerations: [] });
+  });
+
+  it("on nodes with all the labels that selector and affinity agree on", () => {
+    const spec = { nodeSelector: { disk: "ssd" }, ...affinity(oneOf("disk", "In", "ssd", "hdd")) };
+    expect(needsOf(spec).labels).toEqual({ disk: ["ssd"] });
+    expect(needsOf(affinity(oneOf("arch", "In", "arm64", "amd64"))).labels).toEqual({
+      arch: ["arm64", "amd64"],
+    });
+  });
+
+  it("where it tolerates the taints; what a toleration leaves out matches all", () => {
+    expect(needsOf({ tolerations: [{ key: "gpu" }, { operator: "Exists" }] }).tolerations).toEqual([
+      { key: "gpu", operator: "Equal", value: "", effect: "" },
+      { key: "", operator: "Exists", value: "", effect: "" },
+    ]);
+  });
+
+  it.each([
+    ["with a claimed volume", { volumes: [{ persistentVolumeClaim: { claimName: "data" } }] }],
+    ["with a volume of its own", { volumes: [{ ephemeral: {} }] }],
+    ["that is spread over zones", spread(zone)],
+  ])("in its zone only, %s", (_, spec) => {
+    expect(needsOf(spec).isOfZone).toBe(true);
+  });
+
+  it("in any zone where its volumes move with it", () => {
+    expect(needsOf({ volumes: [{ emptyDir: {} }, { configMap: { name: "x" } }] })).not.toHaveProperty(
+      "isOfZone",
+    );
+  });
+
+  it("on a node of its own, where it keeps apart from others of its group", () => {
+    const ofWeb = needsOf(spread(host)).apart;
+    expect(ofWeb).toContain("shop/");
+    const others = reduced(spread(host), { ...replicated, namespace: "other" });
+    expect(others.needs.apart).not.toBe(ofWeb);
+    expect(needsOf(near("podAntiAffinity", host)).apart).toBeDefined();
+    expect(needsOf(near("podAntiAffinity", host))).not.toHaveProperty("isUnknown");
+  });
+
+  it.each([
+    ["one of several terms", affinity(oneOf("a", "In", "1"), oneOf("b", "In", "1"))],
+    ["fields of a node", affinity({ matchFields: [{}] })],
+    ["another operator", affinity(oneOf("a", "NotIn", "1"))],
+    ["the same place as another pod", near("podAffinity", host)],
+    ["another topology", spread("rack")],
+    ["to be apart in another topology", near("podAntiAffinity", "rack")],
+  ])("nobody knows where, if it needs %s", (_, spec) => {
+    expect(needsOf(spec).isUnknown).toBe(true);
+  });
+});
