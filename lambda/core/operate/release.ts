@@ -3,7 +3,7 @@ import { BadInputError, withMore } from "../errors.ts";
 import type { Changed, PassContext } from "../ports.ts";
 import { describeQuiet, isPaused, silenceOf, untilResumed } from "../quiet.ts";
 import { type Outcome, reconcile, type Trigger } from "../reconcile.ts";
-import type { Quiet, ScopeRecord } from "../record.ts";
+import type { Quiet, ReleasedByHand, ScopeRecord } from "../record.ts";
 import { isOn, withoutRequest } from "../requests.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 import { reconcileAll } from "../sweep.ts";
@@ -36,10 +36,13 @@ export async function forceRelease(context: PassContext, request: ForceRequest):
     if (released && id !== undefined && released.by === id) return record;
     const at = earlier(askedAt ?? now, now);
     if (released && released.at >= at) return record;
-    return { ...record, released: { at, because: reason, ...(id !== undefined && { by: id }) } };
+    return { ...record, released: { at, because: reason, ...byOf(id ?? released?.by) } };
   };
   return everywhere(context, { scope, change, because: `released by hand: ${reason}` });
 }
+
+/** The last invocation whose retries must spare what began since, also where others have released meanwhile. */
+const byOf = (id: string | undefined): Pick<ReleasedByHand, "by"> => (id === undefined ? {} : { by: id });
 
 /** Ends one request; the scope stays held as long as anything else holds it. */
 export async function releaseRequest(
@@ -74,7 +77,8 @@ export async function pause(
     const since = before?.kind === "paused" && before.until > now ? before.since : now;
     const quiet: Quiet = { kind: "paused", since, until, because: reason };
     // The clock of the function that released last may be ahead.
-    const released = last && last.at > now ? last : { at: now, because: `paused: ${reason}` };
+    const released =
+      last && last.at > now ? last : { at: now, because: `paused: ${reason}`, ...byOf(last?.by) };
     return { ...record, quiet, released };
   };
   const because = `paused by hand: ${reason}`;
