@@ -27,7 +27,8 @@ export function reportPlan(context: PassContext, plan: Plan, { launches = [], is
   if (past) log.info("hold closed", { ...past, holdId: past.id });
   for (const step of steps) metrics.add(metricOf[step], 1);
   const reported = new Set(launches.map(({ instance }) => instance));
-  const inVain = ignored.filter(({ instance }) => reported.has(instance)).length;
+  // Each once: a NodeClaim may show the launch that an event reports.
+  const inVain = new Set(ignored.map(({ instance }) => instance).filter((one) => reported.has(one))).size;
   if (inVain > 0) metrics.add("LaunchesIgnored", inVain);
   const oldest = after(clock.now(), -eventsTake);
   const missed = counted.filter(({ instance, launchedAt }) => !reported.has(instance) && launchedAt < oldest);
