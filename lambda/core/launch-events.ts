@@ -1,5 +1,5 @@
 import { after, type Duration, earlier, later, minutes, seconds } from "./duration.ts";
-import type { Context, FollowUp, Instance, Launch, LaunchEvent } from "./ports.ts";
+import type { Context, FollowUp, FollowUps, Instance, Launch, LaunchEvent } from "./ports.ts";
 import { admits } from "./scope.ts";
 
 /** Launches that are handled together: new ones, or retried ones with the same attempt. */
@@ -39,12 +39,17 @@ const unique = (launches: readonly LaunchEvent[]): LaunchEvent[] => [
   ).values(),
 ];
 
+/** Known launches do not wait for others that could not be queued: these fail their batch after all work is done. */
+export type Resolved = Readonly<{ launches: readonly Launch[]; failures: readonly unknown[] }>;
+
 /** Finds out which of the instances are this cluster's Karpenter nodes. What is not known yet is queued again. */
-export async function resolveLaunches(context: Context, batch: LaunchBatch): Promise<readonly Launch[]> {
+export async function resolveLaunches(outer: Context, batch: LaunchBatch): Promise<Resolved> {
+  const failures: unknown[] = [];
+  const context = { ...outer, followUps: collecting(outer.followUps, failures) };
   const { metrics, clock } = context;
   if (batch.attempt === 0) metrics.add("LaunchesSeen", batch.launches.length);
   const launches = await delayEarly(context, batch);
-  if (launches.length === 0) return [];
+  if (launches.length === 0) return { launches: [], failures };
   const ids = launches.map((launch) => launch.instance);
   const known = await context.launches.find(ids, context);
   await retryUnknown(
@@ -53,13 +58,20 @@ export async function resolveLaunches(context: Context, batch: LaunchBatch): Pro
     batch,
   );
   const now = clock.now();
-  return launches.flatMap((launch): Launch[] => {
+  const found = launches.flatMap((launch): Launch[] => {
     const instance = known.get(launch.instance);
     if (!instance || !isOurs(context, instance)) return [];
     // An event from the future would hold for longer than any launch may.
     return [{ ...launch, launchedAt: earlier(launch.launchedAt, now), nodePool: instance.nodePool }];
   });
+  return { launches: found, failures };
 }
+
+/** Queues, and collects why that failed. */
+const collecting = (followUps: FollowUps, failures: unknown[]): FollowUps => ({
+  enqueue: (followUp, delay) =>
+    followUps.enqueue(followUp, delay).catch((error: unknown) => void failures.push(error)),
+});
 
 /** Queues the launches whose initial delay is not over, and returns the others; one that was queued is due. */
 async function delayEarly(context: Context, batch: LaunchBatch): Promise<readonly LaunchEvent[]> {

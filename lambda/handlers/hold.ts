@@ -54,7 +54,9 @@ async function holdForLaunches(
   const failures: unknown[] = [];
   for (const batch of batches) {
     try {
-      launches.push(...(await resolveLaunches(context, batch)));
+      const resolved = await resolveLaunches(context, batch);
+      launches.push(...resolved.launches);
+      failures.push(...resolved.failures);
     } catch (error) {
       failures.push(error);
     }

@@ -65,7 +65,7 @@ async function resolve({
 }: Facts) {
   const { world, context, metrics } = coreWorld({ rules });
   if (nodePool !== undefined) world.ec2.add("i-1", launchedAt, nodePool ?? undefined);
-  const found = await resolveLaunches(context(), {
+  const { launches: found } = await resolveLaunches(context(), {
     launches: [event("i-1", launchedAt)],
     firstSeenAt,
     attempt,
