@@ -143,8 +143,8 @@ async function settle(
 }
 
 /**
- * Whether the same was perhaps begun before, by an invocation that wrote the record and ended before it set the one-shot.
- * Only what nobody repeats, a look for nodes that boot, and what is seen for the first time are no such repetition.
+ * Whether an earlier invocation may have written the same record and crashed before it set the one-shot. Launches that
+ * are seen for the first time are no repetition, nor is a look for nodes that boot: its one-shot is set already.
  */
 const mayRepeat = ({ launches = [], change, isLook, isSweep }: Trigger, { news }: Plan): boolean => {
   const first = new Set(news.map(({ instance }) => instance));
