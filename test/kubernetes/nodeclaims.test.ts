@@ -56,7 +56,7 @@ describe("the NodeClaims of a scope", () => {
         { ...removed, metadata },
       ]),
     );
-    const common = { nodePool: "default", createdAt: noon };
+    const common = { nodePool: "default", createdAt: noon, room: expect.anything() };
     expect(await nodeClaims.list("nodepool/default", soon)).toEqual([
       {
         ...{ name: "a", ...common, node: "node-a", instance: "i-0123456789abcdef0" },
@@ -66,6 +66,44 @@ describe("the NodeClaims of a scope", () => {
       { name: "c", ...common },
     ]);
     expect(calls[0]?.query).toMatchObject({ labelSelector: "karpenter.sh/nodepool in (default)" });
+  });
+
+  it("say what room their nodes have for pods, and whether pods may be placed there", async () => {
+    const { metadata } = aClaim("a");
+    const allocatable = { cpu: "3920m", memory: "1Gi", pods: "58" };
+    const taints = [
+      { key: "gpu", effect: "NoSchedule" },
+      { key: "team", value: "a", effect: "NoExecute" },
+    ];
+    const isTrue = (type: string, status = "True") => ({
+      type,
+      status,
+      lastTransitionTime: noon.toISOString(),
+    });
+    const withConditions = (...conditions: object[]) => ({
+      ...{ metadata, spec: { taints } },
+      status: { allocatable, conditions },
+    });
+    const { nodeClaims } = aCluster(() =>
+      list([
+        withConditions(isTrue("Initialized")),
+        withConditions(isTrue("Registered"), isTrue("Initialized", "Unknown")),
+        withConditions(isTrue("Initialized"), isTrue("DisruptionReason")),
+      ]),
+    );
+    const room = {
+      allocatable: { cpu: 3_920, memory: 2 ** 30, pods: 58 },
+      labels,
+      taints: [
+        { key: "gpu", value: "", effect: "NoSchedule" },
+        { key: "team", value: "a", effect: "NoExecute" },
+      ],
+    };
+    expect(await nodeClaims.list("cluster", soon)).toMatchObject([
+      { room: { ...room, isOpen: true } },
+      { room: { ...room, isOpen: false } },
+      { room: { ...room, isOpen: false } },
+    ]);
   });
 
   it("are listed page by page, each page once", async () => {
