@@ -12,6 +12,15 @@ function twoNodes(rules: ConstructorParameters<typeof Scenario>[0] = {}): Scenar
   return world;
 }
 
+/** How many minutes in a row it was so. */
+const stretches = (byMinute: readonly boolean[], wanted: boolean): readonly number[] =>
+  byMinute
+    .map((one) => (one === wanted ? "x" : " "))
+    .join("")
+    .trim()
+    .split(/ +/)
+    .map(({ length }) => length);
+
 describe("a burst", () => {
   it("is held from its first launch until 20 minutes after its last, the nodes that join, too", async () => {
     const world = twoNodes();
@@ -55,21 +64,55 @@ describe("a burst", () => {
 });
 
 describe("a steady stream of launches", () => {
-  it("reaches its cap after two hours, holds nothing in the breather, and then holds again", async () => {
-    const world = twoNodes();
-    const held: number[] = [];
-    for (let minute = 1; minute <= 150; minute++) {
-      if (minute % 5 === 1) world.launch({ joinsAfter: seconds(20) });
-      await world.pass(minutes(1));
-      held.push(world.heldNodes().length);
-    }
+  it.each([
+    ["that join", { joinsAfter: seconds(20) }],
+    ["of instances that never join, perhaps forged,", { joinsAfter: null }],
+  ])(
+    "%s reaches its cap after two hours, holds nothing in the breather, and then holds again",
+    async (_, launch) => {
+      const world = twoNodes();
+      const held: number[] = [];
+      for (let minute = 1; minute <= 150; minute++) {
+        if (minute % 5 === 1) world.launch(launch);
+        await world.pass(minutes(1));
+        held.push(world.heldNodes().length);
+      }
 
-    const nothing = held.flatMap((count, minute) => (count === 0 ? [minute + 1] : []));
-    expect(nothing).toEqual([120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130]);
-    expect(world.history()).toMatchObject([
-      { endedBecause: "launches have held for as long as maxHold allows", capped: true },
-    ]);
-    expect(world.hold()).toMatchObject({ startedAt: at(130) });
+      const nothing = held.flatMap((count, minute) => (count === 0 ? [minute + 1] : []));
+      expect(nothing).toEqual([120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130]);
+      expect(world.history()).toMatchObject([
+        { endedBecause: "launches have held for as long as maxHold allows", capped: true },
+      ]);
+      expect(world.metrics.total("HoldsCapped")).toBe(1);
+      expect(world.hold()).toMatchObject({ startedAt: at(130) });
+    },
+  );
+
+  it.each([1, 5, 12, 19])(
+    "every %i minutes holds for maxHold at most, and leaves the nodes alone for a breather at least, for hours",
+    async (every) => {
+      const world = twoNodes();
+      const held: boolean[] = [];
+      for (let minute = 0; minute < 6 * 60; minute++) {
+        if (minute % every === 0) world.launch({ joinsAfter: null });
+        await world.pass(minutes(1));
+        held.push(world.heldNodes().length > 0);
+      }
+      const lengths = (wanted: boolean) => stretches(held.slice(0, held.lastIndexOf(true) + 1), wanted);
+      expect(Math.max(...lengths(true))).toBeLessThanOrEqual(120);
+      expect(lengths(false).length).toBeGreaterThanOrEqual(2);
+      expect(Math.min(...lengths(false))).toBeGreaterThanOrEqual(10);
+    },
+  );
+
+  it("never ends a hold without a cap", async () => {
+    const world = twoNodes({ maxHold: 0 });
+    for (let n = 0; n < 20; n++) {
+      world.launch({ joinsAfter: null });
+      await world.pass(minutes(19));
+      expect(world.heldNodes()).toEqual(["a", "b"]);
+    }
+    expect(world.history()).toEqual([]);
   });
 
   it("does not end what a person asked for", async () => {

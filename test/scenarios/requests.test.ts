@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { Scenario } from "../../simulator/scenario.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 
 function twoNodes(rules: ConstructorParameters<typeof Scenario>[0] = {}): Scenario {
   const world = new Scenario(rules);
@@ -58,6 +59,58 @@ describe("a person, an event and a window at once", () => {
   });
 });
 
+/** A cluster that is held, and whose release by force, invoked asynchronously, crashes; its calls up to then. */
+async function crashedRelease(calls: number, payload: Readonly<{ askedAt?: string }> = {}) {
+  const world = twoNodes();
+  world.sweepEvery = undefined;
+  world.launch();
+  await world.pass(minutes(19));
+  const made: string[] = [];
+  world.watch = (_, call) => void (call !== "" && made.push(call));
+  world.crash = { name: "release", calls };
+  await world.run(world.release({ force: true, reason: "maintenance", ...payload }));
+  world.watch = () => {};
+  return { world, made };
+}
+
+const { made: releaseCalls } = await crashedRelease(100);
+/** From which call on it is recorded. */
+const recorded = releaseCalls.indexOf("write") + 1;
+const upTo = releaseCalls.map((_, calls) => calls);
+
+describe("a forced release that is retried after a crash", () => {
+  it.each(upTo)("releases everything, without a sweep: after %i calls", async (calls) => {
+    const { world } = await crashedRelease(calls);
+    world.oneShots.armed.clear();
+    await world.pass(seconds(61));
+    expect([world.marks(), world.hold(), world.retries]).toEqual([{}, undefined, []]);
+    expect(world.history()).toMatchObject([{ endedBecause: "released by hand: maintenance" }]);
+  });
+
+  const askedAt = after(noon, minutes(19)).toISOString();
+  it.each([
+    ...upTo.map((calls) => ["says when it was asked for", calls, { askedAt }] as const),
+    ...upTo.filter((calls) => calls >= recorded).map((calls) => ["was recorded", calls, {}] as const),
+  ])("and %s ends no hold that began since: after %i calls", async (_, calls, payload) => {
+    const { world } = await crashedRelease(calls, payload);
+    await world.pass(seconds(58));
+    await world.control({ do: "release", reason: "by another person" });
+    const atOnce = world.marks();
+    await world.pass(seconds(1));
+    world.launch({ joinsAfter: seconds(40) });
+    await world.pass(0);
+    const before = world.hold();
+    expect(world.retries).toHaveLength(1);
+    await world.pass(minutes(5));
+
+    expect([atOnce, world.retries]).toEqual([{}, []]);
+    expect(before?.ended).toBeUndefined();
+    expect(world.hold()).toEqual(before);
+    expect(world.heldNodes()).toEqual(["a", "b", "node-1", "node-2"]);
+    expect(world.nodes.history("a")).toEqual([undefined, "true", undefined, "true"]);
+  });
+});
+
 describe("a pause", () => {
   it.each(["cluster", "nodepool"] as const)(
     "releases, nothing holds while it lasts, and a launch right after it holds: scope=%s",
@@ -88,6 +141,14 @@ describe("a pause", () => {
       expect(world.history()).toMatchObject([{ endedBecause: "paused by hand: upgrade" }]);
     },
   );
+
+  it("counts each launch that it ignores once, though an event, a NodeClaim and sweeps show it", async () => {
+    const world = twoNodes();
+    await world.control({ do: "pause", for: "1h", reason: "upgrade" });
+    world.launch();
+    await world.pass(minutes(45));
+    expect(world.metrics.total("LaunchesIgnored")).toBe(1);
+  });
 });
 
 describe("observe", () => {
