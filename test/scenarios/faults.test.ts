@@ -1,123 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
-import type { FunctionName, Invocation, Verdict } from "../../simulator/invocation.ts";
-import { Scenario } from "../../simulator/scenario.ts";
+import type { Invocation, Verdict } from "../../simulator/invocation.ts";
+import type { Scenario } from "../../simulator/scenario.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-
-const names = ["a", "b", "c"];
-const all = [...names, "node-1"];
-
-/** Three nodes and a launch whose event is not handled yet. */
-function aboutToHold(): Scenario {
-  const world = new Scenario();
-  for (const name of names) world.addNode(name);
-  world.launch({ joinsAfter: seconds(40) });
-  return world;
-}
-
-/** The same cluster, whose launch only a sweep can find. */
-function withoutEvent(): Scenario {
-  const world = aboutToHold();
-  world.queue.messages = [];
-  return world;
-}
-
-/** The same cluster, one second before its hold is due. */
-async function aboutToRelease(): Promise<Scenario> {
-  const world = aboutToHold();
-  await world.pass(seconds(20 * 60 - 1));
-  return world;
-}
-
-/** The calls of a function without faults. */
-async function callsOf(world: Scenario, name: FunctionName): Promise<readonly string[]> {
-  const calls: string[] = [];
-  let first: Invocation | undefined;
-  world.watch = (invocation, call) => {
-    if (invocation.name === name) first ??= invocation;
-    if (invocation === first && call !== "") calls.push(call);
-  };
-  await world.pass(minutes(5));
-  return calls;
-}
-
-const steps = {
-  hold: await callsOf(aboutToHold(), "hold"),
-  release: await callsOf(await aboutToRelease(), "release"),
-  sweep: await callsOf(withoutEvent(), "sweep"),
-};
-const upTo = (calls: readonly string[]) => Array.from({ length: calls.length + 1 }, (_, n) => n);
-const holdCalls = upTo(steps.hold);
-const releaseCalls = upTo(steps.release);
-const sweepCalls = upTo(steps.sweep);
-
-it("a pass has few steps, and reads the record, nodes and NodeClaims once each", () => {
-  const patches = (nodes: readonly string[]) => nodes.map((name) => `patch ${name}`);
-  expect(steps).toEqual({
-    hold: ["instances", "claims", "list", "find", "write", ...patches(names), "arm", "enqueue"],
-    release: ["claims", "list", "find", "write", ...patches(all), "remember", "write"],
-    sweep: ["claims", "list", "list", "all", "write", ...patches(all), "arm", "noteSweep"],
-  });
-});
-
-/** The nodes are held, then released, and history has one hold. */
-async function mustHoldAndRelease(world: Scenario, until: Date): Promise<void> {
-  await world.pass(until.getTime() - world.time.getTime());
-  expect(world.heldNodes()).toEqual(all);
-  await mustBeReleased(world, after(until, minutes(16)));
-}
-
-async function mustBeReleased(world: Scenario, until: Date): Promise<void> {
-  await world.pass(until.getTime() - world.time.getTime());
-  expect([world.marks(), world.hold(), world.history().length]).toEqual([{}, undefined, 1]);
-}
-
-describe("a crash of the hold function", () => {
-  it.each(holdCalls)("after %i calls leaves no node unmarked after the redelivery", async (calls) => {
-    const world = aboutToHold();
-    world.sweepEvery = undefined;
-    world.crash = { name: "hold", calls };
-    await world.pass(minutes(15));
-    expect(world.heldNodes()).toEqual(all);
-  });
-
-  it.each(holdCalls)(
-    "after %i calls is repaired by one sweep alone when the event is lost",
-    async (calls) => {
-      const world = aboutToHold();
-      world.crash = { name: "hold", calls };
-      await world.pass(seconds(1));
-      world.queue.messages = [];
-      await mustHoldAndRelease(world, after(noon, minutes(5)));
-    },
-  );
-});
-
-describe("a crash of the release function", () => {
-  it.each(releaseCalls)("after %i calls is repaired by a retry alone", async (calls) => {
-    const world = await aboutToRelease();
-    world.sweepEvery = undefined;
-    world.crash = { name: "release", calls };
-    await mustBeReleased(world, after(noon, minutes(22)));
-  });
-
-  it.each(releaseCalls)("after %i calls is repaired by one sweep alone", async (calls) => {
-    const world = await aboutToRelease();
-    world.crash = { name: "release", calls };
-    await world.pass(seconds(1));
-    world.retries = [];
-    world.oneShots.armed.clear();
-    await mustBeReleased(world, after(noon, minutes(25)));
-  });
-});
-
-describe("a crash of the sweep", () => {
-  it.each(sweepCalls)("after %i calls is repaired by the next one", async (calls) => {
-    const world = withoutEvent();
-    world.crash = { name: "sweep", calls };
-    await mustHoldAndRelease(world, after(noon, minutes(10)));
-  });
-});
+import {
+  aboutToHold,
+  aboutToRelease,
+  all,
+  holdCalls,
+  mustBeReleased,
+  mustHoldAndRelease,
+  releaseCalls,
+} from "./one-hold.ts";
 
 /** Runs an invocation with a fault at one of its calls. */
 async function withFault(world: Scenario, invocation: Invocation, calls: number, verdict: Verdict) {
@@ -166,29 +60,6 @@ describe("a cluster that is unreachable for ten minutes", () => {
     expect(meanwhile).toEqual(all);
     await mustBeReleased(world, after(world.time, minutes(5)));
     expect(world.history()).toMatchObject([{ endedBecause: "the hold expired" }]);
-  });
-});
-
-describe("a launch during a release", () => {
-  it("loses nothing, whichever calls of the two functions come first", async () => {
-    for (const first of releaseCalls)
-      for (const second of holdCalls) {
-        const world = await aboutToRelease();
-        world.time = after(world.time, seconds(1));
-        const release = await world.fireNext();
-        world.launch({ joinsAfter: seconds(40) });
-        for (let n = 0; n < first; n++) await world.step(release);
-        const hold = await world.deliver();
-        for (let n = 0; n < second; n++) await world.step(hold);
-        await world.finish(release);
-        await world.finish(hold);
-        await world.pass(minutes(6));
-
-        const order = `${first} calls of the release, then ${second} of the hold`;
-        expect(world.heldNodes(), order).toEqual([...all, "node-2"]);
-        await world.pass(minutes(20));
-        expect(world.marks(), order).toEqual({});
-      }
   });
 });
 
