@@ -21,10 +21,10 @@ export type Trigger = Readonly<{
   /** Launches that events report. */
   launches?: readonly Launch[];
   /** What somebody asked for: the record as it is to be, before anything is planned. It may refuse by an error. */
-  change?: ((record: ScopeRecord, now: Date) => ScopeRecord) | undefined;
+  change?: ((record: ScopeRecord, now: Date, whole?: ScopeRecord) => ScopeRecord) | undefined;
   /** With `hold=auto`, the pods are read. */
   isLook?: boolean;
-  /** Without NodeClaims, nodes that no launch explains count as launches. */
+  /** The one-shot is set again, also where the record names one. */
   isSweep?: boolean;
 }>;
 
@@ -108,7 +108,7 @@ async function settle(
   for (let attempt = 1; attempt <= tries; attempt++) {
     const now = clock.now();
     const record = readable(context, before ?? emptyRecord(scope));
-    const asked = change?.(record, now) ?? record;
+    const asked = change?.(record, now, whole) ?? record;
     const found = [...launches, ...(view ? launchesIn(view, asked, { isSweep, rules, now }) : [])];
     const plan = planScope({
       record: asked,

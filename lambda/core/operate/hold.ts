@@ -5,7 +5,7 @@ import { describeQuiet, isPaused, silenceOf } from "../quiet.ts";
 import { reconcile, type Trigger } from "../reconcile.ts";
 import type { Request, RequestCause, ScopeRecord } from "../record.ts";
 import { type Granted, withRequest } from "../requests.ts";
-import { type Scope, wholeCluster } from "../scope.ts";
+import type { Scope } from "../scope.ts";
 import { checkScope } from "./check-scope.ts";
 
 /** A wish to hold: `at` is when an event happened or a window began, so that a late or duplicate one holds no longer. */
@@ -42,8 +42,7 @@ export async function holdByHand(
     throw new BadInputError("Cannot hold", [
       `for must be at most maxRequest (${formatDuration(maxRequest)}), not ${formatDuration(request.for)}`,
     ]);
-  const whole = scope === wholeCluster ? undefined : await context.holds.find(wholeCluster);
-  const { trigger, granted } = asking(request, whole);
+  const { trigger, granted } = asking(request);
   const { record, until, changed } = await reconcile(context, scope, trigger).catch((error: unknown) => {
     const remedy = "the next sweep marks its nodes, and `release --name` cancels it";
     throw granted().action === "start" || granted().action === "extend"
@@ -73,12 +72,9 @@ export async function holdByHand(
 }
 
 /** The change that a request asks for, and what became of it. */
-export function asking(
-  request: HoldRequest,
-  whole: ScopeRecord | undefined,
-): Readonly<{ trigger: Trigger; granted: () => Granted }> {
+function asking(request: HoldRequest): Readonly<{ trigger: Trigger; granted: () => Granted }> {
   let granted: Granted = { action: "leave", because: "nothing was decided", requests: [] };
-  const change = (record: ScopeRecord, now: Date): ScopeRecord => {
+  const change = (record: ScopeRecord, now: Date, whole?: ScopeRecord): ScopeRecord => {
     const silence = silenceOf(record, whole, now);
     // A person asks now, and so after every release that is recorded, whichever clock recorded it.
     const at = request.at ? earlier(request.at, now) : later(now, silence.requestsCountFrom);
@@ -103,10 +99,12 @@ export function asking(
       };
       return record;
     }
-    granted = withRequest(record.requests, asked, now);
+    // A request that was released with everything else may still be there, and would count as the same one.
+    const present = record.requests.filter((one) => one.at >= silence.requestsCountFrom);
+    granted = withRequest(present, asked, now);
     if (granted.action === "refuse" && request.cause === "person")
       throw new BadInputError("Cannot hold", [granted.because]);
-    return granted.requests === record.requests ? record : { ...record, requests: granted.requests };
+    return granted.requests === present ? record : { ...record, requests: granted.requests };
   };
   return { trigger: { change }, granted: () => granted };
 }

@@ -4,7 +4,7 @@ import type { Scope } from "../../../lambda/core/scope.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
 import { must } from "./must.ts";
-import { heldUntil, isCapped, isCovered, isWithin, silencedUntil } from "./oracle.ts";
+import { beginsBreather, heldUntil, isCapped, isCovered, isWithin, silencedUntil } from "./oracle.ts";
 import { rawEnd } from "./record-rules.ts";
 import type { Records, Written } from "./records.ts";
 
@@ -82,8 +82,8 @@ export class HoldRules {
   /** What a write adds to what history reports. */
   #checkFigures(written: Written, isOn: boolean): void {
     const { by, scope, before, record, from, to, known, facts } = written;
-    const { hold, figures, quiet } = record;
-    const isBreather = quiet?.kind === "breather" && !isDeepStrictEqual(quiet, before.quiet);
+    const { hold, figures } = record;
+    const isBreather = beginsBreather(before, record);
     // A breather that begins silences what comes, not what was.
     const silences = known.map((one) => ({ ...one, record: isBreather ? before : record }));
     const news = Object.entries(record.seen).filter(([instance]) => !before.seen[instance]);

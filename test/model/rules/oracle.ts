@@ -46,6 +46,10 @@ export const releasedAt = (known: Known): Date =>
 export const silencedUntil = (known: Known): Date =>
   latest([releasedAt(known), ...records(known).flatMap(({ quiet }) => quiet?.until ?? [])]);
 
+/** Whether a write begins a breather; a resume ends one sooner. */
+export const beginsBreather = ({ quiet: old }: ScopeRecord, { quiet: now }: ScopeRecord): boolean =>
+  now?.kind === "breather" && !(old?.kind === "breather" && old.since.getTime() === now.since.getTime());
+
 export const isPaused = (known: Known, now: Date): boolean =>
   records(known).some(({ quiet }) => quiet?.kind === "paused" && quiet.until > now);
 

@@ -5,7 +5,16 @@ import { wholeSecond } from "../../../simulator/fake-ec2.ts";
 import type { Karpenter } from "../karpenter.ts";
 import { askedOf, wishesOf } from "./inputs.ts";
 import { must } from "./must.ts";
-import { belongs, isCapped, isWithin, latest, launchEnd, releasedAt, silencedUntil } from "./oracle.ts";
+import {
+  beginsBreather,
+  belongs,
+  isCapped,
+  isWithin,
+  latest,
+  launchEnd,
+  releasedAt,
+  silencedUntil,
+} from "./oracle.ts";
 import type { Written } from "./records.ts";
 
 const forEver = new Date("9999-12-31T00:00:00.000Z");
@@ -54,7 +63,7 @@ export class RecordRules {
     }
     if (!old || (now && !isStart) || !belongs(settings, scope) || silenced(old.lastLaunchAt)) return;
     must(launchEnd(old, settings) <= to, "no launch hold ends before its time", facts);
-    const isBreather = record.quiet?.kind === "breather" && !isDeepStrictEqual(record.quiet, before.quiet);
+    const isBreather = beginsBreather(before, record);
     must(
       isBreather || !isCapped(old, settings),
       "after a launch hold that reached its cap comes a breather",
@@ -89,7 +98,7 @@ function checkQuiet(written: Written): void {
   const now = record.quiet;
   if (isDeepStrictEqual(old, now)) return;
   must(now !== undefined, "a pause or a breather is not forgotten", facts);
-  if (now.kind === "breather" && !(old && isSame(old.since, now.since))) {
+  if (beginsBreather(before, record)) {
     checkBreather(written, now);
     return;
   }

@@ -81,18 +81,20 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
   }
   if (!isSurelyHeld(known, time, skew) || settings.mode === "observe") return;
   const driftedAt = karpenter.driftedAt(instance);
-  const isRequested = requestsOf(known).some(({ until }) => until > after(time, -skew));
   if (driftedAt) {
-    const isLong = after(driftedAt, settings.driftWait + skew) <= time;
-    const isReadable = karpenter.isReadable && isLong && !isRequested;
-    if (marked && isReadable) yield { scope, text: `${name} is drifted`, needs: [...needs, "claims"] };
-    return;
+    const isRequestedAt = (now: Date) => requestsOf(known).some(({ until }) => until > now);
+    const isLongAt = (now: Date) => after(driftedAt, settings.driftWait) <= now;
+    const isFree = isLongAt(after(time, -skew)) && !isRequestedAt(after(time, -skew));
+    if (marked && isFree && karpenter.isReadable)
+      yield { scope, text: `${name} is drifted`, needs: [...needs, "claims"] };
+    if (isLongAt(after(time, skew)) && !isRequestedAt(after(time, skew))) return;
   }
+  const value = annotations[settings.holdAnnotation];
   const isOlder = marked !== undefined && hold !== undefined && marked < hold.id;
-  const isTheirs = label !== undefined ? !isOlder : annotations[settings.holdAnnotation] !== undefined;
-  const isKept = isOlder && ![undefined, "true"].includes(annotations[settings.holdAnnotation]);
-  if (!isTheirs && !isKept && marked !== hold?.id)
-    yield { scope, text: `${name} lacks a mark of ${scope}`, needs };
+  const isTheirs = isOlder
+    ? ![undefined, "true"].includes(value)
+    : label !== undefined || value !== undefined;
+  if (!isTheirs) yield { scope, text: `${name} lacks a mark of ${scope}`, needs };
 }
 
 /** Launches that are known only by what the cluster shows: a NodeClaim, or else a node that no launch explains. */
