@@ -24,7 +24,7 @@ export type Trigger = Readonly<{
   change?: ((record: ScopeRecord, now: Date, whole?: ScopeRecord) => ScopeRecord) | undefined;
   /** With `hold=auto`, the pods are read. */
   isLook?: boolean;
-  /** The one-shot is set again, also where the record names one. */
+  /** The one-shot is set again; and without NodeClaims, nodes that no launch explains count as launches. */
   isSweep?: boolean;
 }>;
 
