@@ -53,7 +53,7 @@ function started(options: Options): Promise<number> {
 async function runReal({ hold }: Options): Promise<number> {
   // Refused here rather than minutes later, when all is built.
   readSettings({ cluster: "real", hold });
-  const ground = join(import.meta.dirname, "../lab/churn/live.ts");
+  const ground = join(import.meta.dirname, "../lab/wall-clock/live.ts");
   // In a process group of its own, so that Ctrl-C reaches it once; it notices our end by the closed channel.
   const child = spawn(process.execPath, [ground, hold], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],

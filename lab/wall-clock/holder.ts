@@ -1,4 +1,3 @@
-import { formatDuration } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
 import { type RawSettings, readSettings } from "../../lambda/settings.ts";
 import { type Run, startRun } from "../../local/run/run.ts";
@@ -11,20 +10,13 @@ type Options = Readonly<{
   world: World;
   observer: Observer;
   folder: string;
-  /** In milliseconds. */
-  hold: number;
-  settings?: RawSettings;
+  settings: RawSettings;
 }>;
 
 /** Starts the holder as `run` does; its holds go into the same record. */
-export async function startHolder({ world, observer, folder, hold, settings }: Options): Promise<Run> {
+export async function startHolder({ world, observer, folder, settings }: Options): Promise<Run> {
   const run = await startRun({
-    settings: readSettings({
-      ...{ cluster: "churn", hold: formatDuration(hold), sweepEvery: "1m" },
-      // By default both are 20 minutes; a trace is shorter.
-      driftWait: formatDuration(hold),
-      ...settings,
-    }),
+    settings: readSettings({ cluster: "lab", sweepEvery: "1m", ...settings }),
     config: world.plane.config("admin"),
     folder,
     log: silent,

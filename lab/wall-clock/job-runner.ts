@@ -1,8 +1,8 @@
 import { ApiException } from "@kubernetes/client-node";
 import { seconds } from "../../lambda/core/duration.ts";
 import type { World } from "../../test/real/worlds/world.ts";
+import type { Job } from "../days/traces/trace.ts";
 import type { Observer } from "./observer.ts";
-import type { Job } from "./traces.ts";
 
 type Run = { job: Job; attempt: number; pod?: string; isSeen?: boolean; runsSince?: number };
 
@@ -46,7 +46,7 @@ export class JobRunner {
   }
 
   async #begin(run: Run): Promise<void> {
-    const { name, image, cpu } = run.job;
+    const { name, image = "batch", cpu } = run.job;
     run.attempt += 1;
     run.pod = `${name}-${run.attempt}`;
     delete run.runsSince;

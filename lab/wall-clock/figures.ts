@@ -1,6 +1,6 @@
 import { minutes } from "../../lambda/core/duration.ts";
 import { eventsOf, type TimelineEvent } from "../../report/timeline/events.ts";
-import type { ArmRecord } from "./run-arm.ts";
+import type { Played } from "./play.ts";
 
 /** The figures of one arm; waits and drift in seconds, where there are any. */
 export type Figures = Readonly<{
@@ -15,7 +15,7 @@ export type Figures = Readonly<{
 }>;
 
 /** Counts one arm's record. Nodes that existed before it began are not launches of the trace. */
-export function figuresOf(record: ArmRecord): Figures {
+export function figuresOf(record: Played): Figures {
   const { events, from, to } = record;
   const counted = events.filter(({ at }) => at >= from);
   const evicted = eventsOf(counted, "pod evicted").map(({ pod }) => pod);

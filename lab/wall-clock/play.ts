@@ -2,22 +2,24 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { formatDuration, seconds } from "../../lambda/core/duration.ts";
+import { seconds } from "../../lambda/core/duration.ts";
 import type { Run } from "../../local/run/run.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { World } from "../../test/real/worlds/world.ts";
-import { type ArmName, armOf } from "./arms.ts";
-import { churnPool, serviceObject } from "./cluster-objects.ts";
+import { armOf } from "../days/arms.ts";
+import { engineConfig } from "../days/config.ts";
+import { traceOf } from "../days/traces/names.ts";
+import { typesOf } from "../days/worlds.ts";
+import { serviceObject, smallNodes } from "./cluster-objects.ts";
 import { startHolder } from "./holder.ts";
 import { JobRunner } from "./job-runner.ts";
 import { Observer } from "./observer.ts";
-import { type TraceName, traceOf } from "./traces.ts";
 
-/** What to run; `hold` in milliseconds, `share` of the trace's time for a short run. */
-export type Trial = Readonly<{ trace: TraceName; arm: ArmName; seed: number; hold: number; share: number }>;
+/** What to play: a short trace and an arm of the lab by name; `share` of the trace's time for a short run. */
+export type Trial = Readonly<{ trace: string; arm: string; seed: number; share: number; karpenter?: string }>;
 
 /** What one arm recorded; `from` and `to` bound what is counted. */
-export type ArmRecord = Trial &
+export type Played = Trial &
   Readonly<{
     from: Date;
     to: Date;
@@ -31,36 +33,36 @@ export type ArmRecord = Trial &
   }>;
 
 const tick = 300;
-const driftAlone = [{ nodes: "0", reasons: ["Empty", "Underutilized"] }];
 
-/** Runs one trace in one arm on a fresh cluster with real Karpenter. */
-export async function runArm(trial: Trial, onProgress: (share: number) => void): Promise<ArmRecord> {
-  const trace = traceOf(trial.trace, trial.seed);
+/** Plays a short trace on the wall clock, on a fresh cluster with real Karpenter, scheduler and API server. */
+export async function playOnWallClock(trial: Trial): Promise<Played> {
+  const { seed } = trial;
+  const trace = traceOf(trial.trace, seed);
   const arm = armOf(trial.arm);
-  const pool = arm.pool(formatDuration(trial.hold));
-  const forDrift = trace.driftsAt === undefined ? [] : [{ nodes: "1", reasons: ["Drifted"] }];
-  const others = trace.driftAlone ? driftAlone : (pool.budgets ?? [{ nodes: "100%" }]);
-  const budgets = [...others, ...forDrift];
-  const world = await World.start(arm.karpenter);
-  const folder = await mkdtemp(join(tmpdir(), "churn-"));
+  if (!arm) throw new Error(`there is no arm ${trial.arm}`);
+  const [pool] = engineConfig({ trace, arm, types: typesOf("four"), seed }).pools;
+  if (!pool) throw new Error(`${trial.arm} has no NodePool`);
+  const { consolidateAfter, consolidationPolicy, budgets } = pool;
+  const world = await World.start(trial.karpenter);
+  const folder = await mkdtemp(join(tmpdir(), "wall-clock-"));
   const observer = new Observer();
   let holder: Run | undefined;
   try {
-    const apply = (labels: Record<string, string>) => world.apply(...churnPool({ ...pool, budgets, labels }));
+    const apply = (labels: Record<string, string>) =>
+      world.apply(...smallNodes({ consolidateAfter, consolidationPolicy, budgets, labels }));
     await apply({});
     await observer.start(world);
     if (arm.holder) {
-      holder = await startHolder({ world, observer, folder, hold: trial.hold, settings: arm.holder });
+      holder = await startHolder({ world, observer, folder, settings: arm.holder });
     }
     for (const service of trace.services) await world.apply(serviceObject(service));
     await world.untilPodsRun();
     const from = new Date();
-    const drifted = trace.driftsAt === undefined ? undefined : new DriftedNodes(world);
+    const [drift] = trace.drifts;
+    const drifted = drift && new DriftedNodes(world);
     const jobs = new JobRunner(world, observer, trace.jobs);
     const steps = [
-      ...(drifted
-        ? [{ at: trace.driftsAt ?? 0, act: () => drifted.begin(() => apply({ generation: "2" })) }]
-        : []),
+      ...(drifted ? [{ at: drift.at, act: () => drifted.begin(() => apply({ generation: "2" })) }] : []),
       ...trace.services.flatMap((service) =>
         (service.changes ?? []).map(({ at }, i) => ({
           at,
@@ -77,7 +79,6 @@ export async function runArm(trial: Trial, onProgress: (share: number) => void):
       }
       await jobs.advance(now);
       await drifted?.check();
-      onProgress(now / end);
       await pause(tick);
     }
     const driftDone = drifted?.took;

@@ -6,11 +6,11 @@ import { formatDuration, parseDuration, seconds } from "../../lambda/core/durati
 import { systemClock } from "../../lambda/system-clock.ts";
 import { LivePage } from "../../local/page/live-page.ts";
 import { World } from "../../test/real/worlds/world.ts";
-import { churnPool, serviceObject } from "./cluster-objects.ts";
+import { traceOf } from "../days/traces/names.ts";
+import { serviceObject, smallNodes } from "./cluster-objects.ts";
 import { startHolder } from "./holder.ts";
 import { JobRunner } from "./job-runner.ts";
 import { Observer } from "./observer.ts";
-import { traceOf } from "./traces.ts";
 
 // `npm start -- --real` starts this file as a process of its own.
 const hold = parseDuration(process.argv[2] ?? "") ?? seconds(60);
@@ -41,9 +41,9 @@ async function live(): Promise<void> {
   closing.push(() => rm(folder, { recursive: true, force: true }));
   const observer = new Observer();
   closing.push(() => observer.stop());
-  await world.apply(...churnPool({ consolidateAfter: "0s" }));
+  await world.apply(...smallNodes({ consolidateAfter: "0s" }));
   await observer.start(world);
-  const holder = await startHolder({ world, observer, hold, folder });
+  const holder = await startHolder({ world, observer, folder, settings: { hold: formatDuration(hold) } });
   closing.push(() => holder.stop());
   const page = await LivePage.start({
     events: observer,
