@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import { minutes, seconds } from "../../../lambda/core/duration.ts";
 import { FakeCluster } from "../../../simulator/fake-kubernetes/fake-cluster.ts";
+import { FakeNodeClaims } from "../../../simulator/fake-node-claims.ts";
 
 /*
  * An engine that plays a part instead of a cluster: a test starts it with the name of its part. It speaks the protocol of
@@ -22,9 +23,13 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`);
 let answer = async (request: Request): Promise<object> => ({ status: 200, body: await ask(request) });
 
-/** NodeClaims and events of this cluster are empty lists. */
-const ask = async (request: Request): Promise<unknown> =>
-  /nodeclaims|events|pods/.test(request.path) ? { metadata: {}, items: [] } : cluster.call(request);
+const nodeClaims = new FakeNodeClaims();
+
+/** Events and pods of this cluster are empty lists. */
+const ask = async (request: Request): Promise<unknown> => {
+  if (FakeNodeClaims.answers(request)) return nodeClaims.answer(request);
+  return /events|pods/.test(request.path) ? { metadata: {}, items: [] } : cluster.call(request);
+};
 
 /** Gives a turn, and returns the moment at which the holder wants the next one. */
 async function turn(at: number, launches: readonly object[] = []): Promise<number> {
@@ -64,11 +69,14 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     join("old");
     let next = await turn(begin);
     next = await passUntil(begin + seconds(100), next);
-    next = await turn(begin + seconds(100), [launchOf("new")]);
+    now = begin + seconds(100);
+    nodeClaims.add({ name: "claim", createdAt: new Date(now), instance: "new" });
+    next = await turn(now, [launchOf("new")]);
     next = await passUntil(begin + seconds(130), next);
     const atOnce = isMarked("old");
     next = await passUntil(begin + seconds(160), next);
     join("new");
+    nodeClaims.change("claim", { node: "new", joinedAt: new Date(now) });
     print({ progress: { at: 1, of: 2 } });
     next = await passUntil(begin + minutes(4), next);
     const joined = isMarked("new");
