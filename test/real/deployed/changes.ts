@@ -63,15 +63,20 @@ export function changeCases(open: () => World): void {
     expect(await world.stackStatus("closed")).toBe("gone");
   });
 
-  it("deploying with another annotation removes every mark, and the next launch marks under the new one", async () => {
+  it("deploying with another annotation is refused while nodes are marked, and marks under it afterwards", async () => {
     const { world, prod } = open();
     await prod.control({ do: "hold", for: "10m", reason: "to be marked anew" });
     const nodes = (await prod.core.listNode()).items.map(({ metadata }) => metadata?.name ?? "");
     await prod.untilMarked(nodes);
+    const settings = { hold: "1m", sweepEvery: "1h", holdAnnotation: other };
 
-    await world.deploy("prod", { hold: "1m", sweepEvery: "1h", holdAnnotation: other });
+    await expect(world.deploy("prod", settings)).rejects.toThrow(/nodes are marked by the annotation/);
+    await prod.untilMarked(nodes);
 
+    await prod.control({ do: "pause", for: "30m", reason: "another annotation" });
     expect(await prod.marks()).toEqual({});
+    await world.deploy("prod", settings);
+    await prod.control({ do: "resume" });
     const joined = await prod.join(await prod.launch());
     await prod.untilMarked([...nodes, joined], other);
   });
