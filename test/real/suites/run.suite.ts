@@ -139,7 +139,7 @@ describe.concurrent("the command run", { timeout: 180_000 }, () => {
       "a setting cannot be used",
       ["--hold", "banana", "--scope", "x"],
       2,
-      /--hold must be a duration from 1m to 24h, .*; --scope must/,
+      /--hold must be auto, or a duration from 1m to 24h, .*; --scope must/,
     ],
   ])("ends where %s, and says how to go on", async ([, flags, code, error], test) => {
     const { cluster, run, expect } = await prepare(test);
