@@ -1,4 +1,4 @@
-import { after, type Duration, minutes, seconds } from "./duration.ts";
+import { after, type Duration, earlier, minutes, seconds } from "./duration.ts";
 import type { NodeFacts } from "./figures.ts";
 import { nextDelayEnd } from "./launches.ts";
 import type { Launch } from "./ports.ts";
@@ -29,31 +29,21 @@ const clocksDiffer: Duration = seconds(5);
 export function looksOf(facts: LookFacts): NextLooks {
   const { record, nodes, launches, until, requestedUntil, rules, now, canQueue } = facts;
   const { oneShot, message } = record.looks;
-  const sending = canQueue && until ? delayOf(nodes?.awaitedSince, now) : undefined;
-  const isSent = message !== undefined && message > after(now, clocksDiffer);
-  const delay = sending !== undefined && !isSent ? sending : undefined;
-  const sent = delay !== undefined ? { message: after(now, delay) } : isSent ? { message } : {};
-
+  if (!until) return { looks: record.looks };
   const others = [requestedUntil, nodes?.nextDriftEnd, nodes?.nextReadAt, nextDelayEnd(launches, rules, now)];
-  const times = until ? [until, ...others] : [];
-  const next = times
-    .flatMap((time) => (time && time > now ? [time] : []))
-    .reduce<Date | undefined>(soonestOf, undefined);
-  if (!next)
-    return {
-      looks: { ...(oneShot && { oneShot }), ...sent },
-      ...(delay !== undefined && { message: delay }),
-    };
+  const next = others.flatMap((time) => (time && time > now ? [time] : [])).reduce(earlier, until);
   const at = next <= after(now, soonest) ? wholeMinuteFrom(after(now, soonest)) : next;
   const isSet = oneShot !== undefined && oneShot > after(now, soonest) && oneShot <= at;
+
+  const isSent = message !== undefined && message > after(now, clocksDiffer);
+  const delay = canQueue && !isSent ? delayOf(nodes?.awaitedSince, now) : undefined;
+  const nextMessage = delay !== undefined ? after(now, delay) : isSent ? message : undefined;
   return {
-    looks: { oneShot: isSet ? oneShot : at, ...sent },
+    looks: { oneShot: isSet ? oneShot : at, ...(nextMessage && { message: nextMessage }) },
     ...(!isSet && { oneShot: at }),
     ...(delay !== undefined && { message: delay }),
   };
 }
-
-const soonestOf = (a: Date | undefined, b: Date): Date => (a && a < b ? a : b);
 
 /** On the whole minute, so that concurrent invocations set the same one-shot. */
 export const wholeMinuteFrom = (moment: Date): Date =>

@@ -117,6 +117,18 @@ describe("a launch", () => {
     expect((await resolve({ rules, nodePool: "batch", attempt: 1 })).found).toHaveLength(1);
   });
 
+  it("that is due does not wait for others of its batch, and those wait until the last of them is due", async () => {
+    const { world, context } = coreWorld({ rules: { initialDelay: minutes(5) } });
+    const times = { due: at(-5), early: at(-4), younger: at(-1) };
+    const launches = Object.entries(times).map(([name, launchedAt]) => event(`i-${name}`, launchedAt));
+    world.ec2.add("i-due", at(-5), "batch");
+    const found = await resolveLaunches(context(), { launches, firstSeenAt: at(0), attempt: 0 });
+    expect(found.launches.map(({ instance }) => instance)).toEqual(["i-due"]);
+    const [{ body = "{}", visibleAt = undefined } = {}] = world.queue.messages;
+    expect(JSON.parse(body).followUp.launches).toHaveLength(2);
+    expect(visibleAt).toEqual(at(4));
+  });
+
   it.each<[string, Facts]>([
     ["an instance of others", { nodePool: null }],
     [

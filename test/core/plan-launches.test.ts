@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { hours, minutes } from "../../lambda/core/duration.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { aHeldRecord, aLaunch, aQuiet, aRecord, someRules } from "../support/builders.ts";
+import { aHeldRecord, aLaunch, aQuiet, aRecord, aRequest, someRules } from "../support/builders.ts";
 import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
 
 const second = 1 / 60;
@@ -183,6 +183,12 @@ describe("the initial delay", () => {
     expect(passes.record.figures.launches).toEqual({ default: 1 });
   });
 
+  it("that ends first is looked at first; those that are over need no look", () => {
+    const passes = new Passes(rules, aHeldRecord());
+    const all = [launchAt(11), launchAt(10), launchAt(12), launchAt(1)];
+    expect(passes.at(12, all).oneShot).toEqual(at(15));
+  });
+
   it("of a launch that NodeClaims show ends by a look of its own during a hold", () => {
     const passes = new Passes(rules, aHeldRecord({ looks: { oneShot: at(20) } }));
     expect(passes.at(12, [launchAt(10)]).oneShot).toEqual(at(15));
@@ -211,6 +217,16 @@ describe("each launch is counted once", () => {
     expect(Object.keys(passes.record.seen)).toHaveLength(500);
   });
 
+  it("and the youngest are remembered, in whatever order they came", () => {
+    const passes = new Passes();
+    const many = (minute: number, count: number) =>
+      Array.from({ length: count }, (_, n) => launchAt(minute, { instance: `i-${minute}-${n}` }));
+    passes.at(5, many(5, 400));
+    passes.at(6, many(2, 200));
+    const kept = Object.keys(passes.record.seen);
+    expect([kept.length, kept.filter((name) => name.startsWith("i-5")).length]).toEqual([500, 400]);
+  });
+
   it("and is forgotten after minutes: NodeClaims show it for as long as its node lives", () => {
     const passes = new Passes({ hold: hours(1) });
     passes.at(0, [launchAt(0)]);
@@ -236,6 +252,20 @@ describe("the figures of a hold", () => {
     passes.at(5, [launchAt(5)], { nodes: nodesNamed(["a", "b", "c"]) });
     passes.at(10, [launchAt(10)], { nodes: nodesNamed(["a"]) });
     expect(passes.record.figures).toMatchObject({ nodes: 3, extensions: 2, capped: false, removed: 0 });
+  });
+
+  it("name ten reasons of requests at most, and a request alone reaches no cap", () => {
+    const requests = Array.from({ length: 12 }, (_, n) => aRequest({ name: `${n}`, reason: `reason ${n}` }));
+    const { figures } = planAt(0, { record: aRecord({ requests }) }).record;
+    expect([figures.requests.length, figures.requests[0], figures.capped]).toEqual([10, "reason 0", false]);
+  });
+
+  it("with mode=observe watch 500 nodes at most: a record must stay small", () => {
+    const names = Array.from({ length: 600 }, (_, n) => `node-${n}`);
+    const { watched } = new Passes({ mode: "observe" }).at(0, [launchAt(0)], {
+      nodes: nodesNamed(names),
+    }).record;
+    expect(watched).toEqual(names.slice(0, 500));
   });
 
   it("with mode=observe count the nodes that go meanwhile, each once", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
-import { aHeldRecord, aRecord, aRequest, someRules } from "../support/builders.ts";
+import { aHeldRecord, aHold, aRecord, aRequest, someRules } from "../support/builders.ts";
 import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
 
 const second = 1 / 60;
@@ -46,6 +46,12 @@ describe("the one-shot", () => {
     const passes = new Passes({}, aHeldRecord({ looks: { oneShot: at(20) } }));
     expect(passes.at(1, [], { nodes }).oneShot).toEqual(at(7));
     expect(passes.at(7).oneShot).toEqual(at(20));
+  });
+
+  it("of a hold that has ended is left as it was", () => {
+    const hold = aHold({ ended: { at: at(20), because: "the hold expired" } });
+    const { record, oneShot } = planAt(21, { record: aRecord({ hold, looks: { oneShot: at(22) } }) });
+    expect([record.looks, oneShot]).toEqual([{ oneShot: at(22) }, undefined]);
   });
 
   it("is not set where nothing is held", () => {

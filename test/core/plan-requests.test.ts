@@ -78,6 +78,11 @@ describe("a request", () => {
       dueAt: at(6),
     });
   });
+
+  it("that was released before its scope ended makes the end no later than it was due", () => {
+    const record = aHeldRecord({ requests: [aRequest({ until: at(90), releasedAt: at(10) })] });
+    expect(planAt(25, { record }).dueAt).toEqual(at(20));
+  });
 });
 
 describe("the requests of a scope", () => {
@@ -167,6 +172,16 @@ describe("a pause", () => {
     expect(planAt(31, { ...facts, launches: [launchAt(30)] }).until).toEqual(at(50));
   });
 
+  it("comes before a breather, however long that lasts", () => {
+    const record = aRecord({ scope: batch, quiet: aQuiet("breather", { until: at(60) }) });
+    const whole = aRecord({ quiet: aQuiet("paused") });
+    for (const facts of [
+      { record, whole },
+      { record: { ...whole, scope: batch }, whole: { ...record, scope: "cluster" as const } },
+    ])
+      expect(planAt(5, { ...facts, rules: byPool }).because).toMatch(/^paused by hand/);
+  });
+
   it("without an end says that it lasts until it is resumed", () => {
     const record = aRecord(paused(0, { until: untilResumed }));
     expect(planAt(9, { record }).because).toBe("paused by hand until it is resumed: upgrade");
@@ -187,9 +202,25 @@ describe("a forced release", () => {
     }
   });
 
-  it("spares what began after it", () => {
-    const launchHold = { startedAt: at(6), lastLaunchAt: at(6) };
-    expect(planAt(7, { record: aHeldRecord({ launchHold, released }) }).until).toEqual(at(26));
+  it("of long ago is no reason for an end of today", () => {
+    const record = aHeldRecord({
+      released: { at: at(-10), because: "upgrade" },
+      requests: [aRequest({ until: at(15) })],
+    });
+    expect(planAt(20, { record }).because).toBe("the hold expired");
+  });
+
+  it("gives the reason of the later one, where the NodePool and the cluster have one each", () => {
+    const record = aHeldRecord({ scope: batch, released: { at: at(1), because: "mine" } });
+    const facts = { record, whole: aRecord({ released: { at: at(2), because: "ours" } }), rules: byPool };
+    expect(planAt(6, facts).because).toBe("released by hand: ours");
+  });
+
+  it("spares what began at that moment or after it", () => {
+    for (const minute of [5, 6]) {
+      const launchHold = { startedAt: at(minute), lastLaunchAt: at(minute) };
+      expect(planAt(7, { record: aHeldRecord({ launchHold, released }) }).until).toEqual(at(minute + 20));
+    }
     const requests = [aRequest({ at: at(5), until: at(40) })];
     expect(planAt(7, { record: aRecord({ requests, released }) }).until).toEqual(at(40));
   });

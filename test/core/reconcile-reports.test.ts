@@ -5,6 +5,7 @@ import type { MetricName } from "../../lambda/core/metrics.ts";
 import type { Launch } from "../../lambda/core/ports.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
 import type { HoldChange, ScopeRecord } from "../../lambda/core/record.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { aHeldRecord, aQuiet, aRecord } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
 import { at, launchAt } from "./plans.ts";
@@ -98,6 +99,28 @@ describe("without NodeClaims", () => {
     expect(world.nodes.held()).toEqual(["a", "b"]);
   });
 
+  it("an old node, one that is held, and one whose launch was seen are none", async () => {
+    const seenAt = (...minutes: number[]) =>
+      aWorld([
+        aHeldRecord({ seen: Object.fromEntries(minutes.map((minute) => [`i-${minute}`, at(minute)])) }),
+      ]);
+    const missed = async (
+      { world, pass, counts }: ReturnType<typeof aWorld>,
+      joined: Record<string, number>,
+    ) => {
+      world.nodeClaims.refusedWith = 404;
+      for (const [name, minute] of Object.entries(joined)) {
+        world.time = at(minute);
+        world.ec2.addNode(name, { age: 0 });
+      }
+      if ("held" in joined) world.nodes.mark("held", holdId(1));
+      await pass(0, [], true);
+      return counts("MissedLaunches").MissedLaunches;
+    };
+    expect(await missed(seenAt(-9), { old: -6, held: -2.5, explained: -2.5 })).toBe(0);
+    expect(await missed(seenAt(-14, 0), { unexplained: -2.5 })).toBe(1);
+  });
+
   it("a node that boots after a launch is none, also where the launch held nothing", async () => {
     const { pass, counts, world } = aWorld([aRecord({ quiet: aQuiet("breather", { until: at(1) }) })]);
     world.nodeClaims.refusedWith = 404;
@@ -107,6 +130,18 @@ describe("without NodeClaims", () => {
     await pass(4, [], true);
     expect(counts("HoldsStarted", "MissedLaunches")).toEqual({ HoldsStarted: 0, MissedLaunches: 0 });
   });
+});
+
+it("a pass logs what it planned and changed; a sweep that finds nothing to do says nothing", async () => {
+  const { pass, world } = aWorld();
+  await pass(0, [launchAt(0)]);
+  expect(world.log.reported("planned")).toMatchObject([{ until: at(20), launches: 1, steps: ["start"] }]);
+  expect(world.log.reported("nodes changed")).toMatchObject([{ marked: 1 }]);
+  await pass(1, [], true);
+  expect([world.log.reported("planned").length, world.log.reported("nodes changed").length]).toEqual([1, 1]);
+  await pass(2);
+  expect(world.log.reported("planned")).toHaveLength(2);
+  expect(world.metrics.all("LaunchesIgnored")).toEqual([]);
 });
 
 describe("the events of holds", () => {

@@ -76,7 +76,7 @@ describe("a pass", () => {
     const { world, launch, pass } = aWorld();
     await pass([launch()]);
     world.calls.length = 0;
-    await pass();
+    expect(await pass()).toMatchObject({ isChanged: false, isClosed: false });
     expect(world.calls.toSorted()).toEqual(["claims", "find", "list"]);
   });
 
@@ -89,7 +89,23 @@ describe("a pass", () => {
       endedBecause: "the hold expired",
       endedAt: at(20.5),
     });
+    expect(world.journal.past.get(holdId(1))).not.toHaveProperty("observed");
     expect(world.metrics.all("ReleaseLagMs")).toEqual([seconds(30)]);
+  });
+
+  it("for a new hold keeps the one before in history, whose marks were still being removed", async () => {
+    const { world, launch, pass } = aWorld([aRecord({ hold: aHold({ ended }) })]);
+    world.time = at(21);
+    await pass([launch()]);
+    expect([...world.journal.past.keys()]).toEqual([holdId(1)]);
+    expect(Object.values(world.nodes.marks())).not.toContain(holdId(1));
+  });
+
+  it("of a function that sends no messages counts on the next sweep for nodes that boot", async () => {
+    const { launch, context, record, world } = aWorld();
+    const { followUps: _, launches: _l, ...release } = context();
+    await reconcile(release, cluster, { launches: [launch()] });
+    expect([record()?.looks.message, world.queue.messages]).toEqual([undefined, []]);
   });
 
   it("with mode=observe records all of it and changes no node", async () => {
@@ -208,6 +224,14 @@ describe("NodeClaims that cannot be read", () => {
     await pass([launch()]);
     expect(world.nodes.marks()).toEqual(heldByOne);
     expect(world.log.reported("NodeClaims could not be read: drifted nodes are held, too")).toHaveLength(1);
+  });
+
+  it("may be none in the cluster: any launch of the last minutes waits for its node then", async () => {
+    const { world, launch, pass } = aWorld();
+    world.nodeClaims.refusedWith = 404;
+    await pass([launch()]);
+    expect(world.queue.messages).toHaveLength(1);
+    expect(world.metrics.total("RightsMissing")).toBe(0);
   });
 
   it("because a right is missing are reported as that", async () => {

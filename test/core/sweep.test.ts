@@ -6,7 +6,7 @@ import type { Rules } from "../../lambda/core/rules.ts";
 import { reconcileAll, sweep } from "../../lambda/core/sweep.ts";
 import { Kind } from "../../lambda/record/item-table.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { aHeldRecord, aHold, aRequest } from "../support/builders.ts";
+import { aHeldRecord, aHold, aRecord, aRequest } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
 import { at } from "./plans.ts";
 
@@ -80,7 +80,12 @@ describe("a sweep", () => {
   });
 
   it("is noted when it has ended, with how much is held and for how long", async () => {
-    const { world, context } = aWorld([dueAt(40, "web", first), dueAt(50, "batch", second)], byPool);
+    const records = [
+      dueAt(40, "web", first),
+      dueAt(50, "batch", second),
+      aRecord({ scope: "nodepool/none" }),
+    ];
+    const { world, context } = aWorld(records, byPool);
     world.time = at(30);
     await sweep(context());
     const latest = (name: "HoldActive" | "OldestHoldMs" | "NodesHeldNow") => world.metrics.all(name);
@@ -204,6 +209,16 @@ describe("what fails", () => {
     world.refuses = (call) => call === "list";
     await expect(sweep(context())).rejects.toThrow("list was refused");
     expect(record()?.hold?.ended?.at).toEqual(at(25));
+  });
+
+  it("to be read of the marks keeps no scope from being swept, and the sweep is not noted", async () => {
+    const { world, context } = aWorld([aHeldRecord()]);
+    world.nodes.mark("web", first);
+    world.time = at(25);
+    const { nodes } = context();
+    nodes.listMarked = () => Promise.reject(new Error("the marks were not listed"));
+    await expect(sweep({ ...context(), nodes })).rejects.toThrow("the marks were not listed");
+    expect([world.nodes.marks(), await world.journal.lastSweep()]).toEqual([{}, undefined]);
   });
 
   it("to be read of one item is reported after all others are done", async () => {

@@ -18,6 +18,8 @@ export type Launched = Readonly<{
 /** Karpenter's part of a run: launches, drift and removals, and whether the holder may read of them. */
 export class Karpenter {
   readonly launches: Launched[] = [];
+  /** The nodes whose drift has begun or ended: no event reports that. */
+  readonly drifting = new Set<string>();
   readonly #world: World;
   /** Counts changes of what NodeClaims show, apart from launches. */
   #changes = 0;
@@ -48,6 +50,7 @@ export class Karpenter {
     const claim = joined[which % Math.max(1, joined.length)];
     if (!claim) return;
     this.#changes += 1;
+    this.drifting.add(claim.node ?? "");
     const { driftedAt, ...rest } = claim;
     nodeClaims.claims.set(claim.name, driftedAt ? rest : { ...rest, driftedAt: wholeSecond(time) });
   }

@@ -58,12 +58,12 @@ async function passOnTime(stage: Stage, time: Duration, check: () => void): Prom
 }
 
 /** A drift is seen by the next look, which may be a sweep. */
-function checkInTime({ world, watcher }: Stage, since: Map<string, Date>): void {
+function checkInTime({ world, watcher, karpenter }: Stage, since: Map<string, Date>): void {
   const looks = world.queue.messages.filter(({ body }) => body.includes('"kind":"scope"'));
   const ofScopes = Object.groupBy(looks, ({ body }) => body);
   for (const [body, same = []] of Object.entries(ofScopes))
     must(same.length <= 2, "a scope is looked for by one message at a time", () => body);
-  const left = watcher.unfinished().filter(({ text }) => !text.includes("drifted"));
+  const left = watcher.unfinished().filter(({ text }) => !karpenter.drifting.has(text.split(" ")[0] ?? ""));
   const texts = new Set(left.map(({ text }) => text));
   for (const text of since.keys()) if (!texts.has(text)) since.delete(text);
   for (const text of texts) {

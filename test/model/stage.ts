@@ -162,6 +162,8 @@ export class Stage {
   async #begin({ pace, atOnce }: Begun, begin: () => Promise<Invocation>): Promise<void> {
     const [oldest] = this.world.running;
     if (oldest && this.world.running.size >= mostAtWork) await this.finish(oldest);
+    // No two functions begin in the same millisecond.
+    await this.pass(1);
     const invocation = await begin();
     this.#paces.set(invocation, pace);
     if (atOnce) await this.finish(invocation);

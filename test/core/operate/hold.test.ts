@@ -80,6 +80,13 @@ describe("a request to hold", () => {
     expect(record()?.requests).toHaveLength(2);
   });
 
+  it("counts nodes that an older hold had marked, too", async () => {
+    const { world, ask } = aWorld();
+    world.nodes.add("b");
+    world.nodes.mark("b", "20260101t000000-abcdef");
+    expect(await ask()).toMatchObject({ marked: 2 });
+  });
+
   it("with mode=observe marks nothing, and its answer says so", async () => {
     const { world, ask } = aWorld([], { mode: "observe" });
     expect(await ask()).toMatchObject({ observed: true, heldUntil: at(45), marked: 0 });
@@ -178,6 +185,7 @@ describe("what a person cannot get is an error, and nothing is recorded", () => 
   it("the limit counts for events, too, and not for windows", async () => {
     const { ask } = aWorld([], { maxRequest: hours(1) });
     await expect(ask({ ...byEvent, for: minutes(61) })).rejects.toThrow("at most maxRequest (1h)");
+    expect(await ask({ ...byEvent, for: hours(1) })).toMatchObject({ until: at(60) });
     expect(await ask({ ...aWindow, for: hours(10) })).toMatchObject({ until: at(600) });
   });
 });
@@ -192,6 +200,12 @@ describe("a request whose pass fails", () => {
         "list was refused; if the request was recorded, `status` shows it: the next sweep marks its nodes, and `release --name` cancels it",
     });
     expect(record()?.requests).toHaveLength(1);
+  });
+
+  it("says so, too, where it made a request longer", async () => {
+    const { world, ask } = aWorld([aRecord({ requests: [aRequest({ until: at(45) })] })]);
+    world.refuses = (call) => call === "list";
+    await expect(ask({ ...byPerson, for: minutes(50) })).rejects.toThrow("if the request was recorded");
   });
 
   it("says nothing of that where it changed nothing", async () => {

@@ -75,6 +75,13 @@ describe("a pause", () => {
     expect(await holds(at(10.5))).toBe(true);
   });
 
+  it("keeps the time of a release by a clock that is ahead", async () => {
+    const ahead = { at: at(5.1), because: "upgrade" };
+    const { ask, record } = aWorld([aRecord({ released: ahead })]);
+    await ask(10);
+    expect(record()?.released).toEqual(ahead);
+  });
+
   it.each([
     [30, "until 2026-11-21T12:35:00.000Z"],
     [undefined, "until resumed"],
@@ -129,6 +136,13 @@ describe("resuming", () => {
       because: "the whole cluster is still paused by hand until it is resumed: upgrade: resume it",
     });
     expect(record()?.quiet).toEqual(paused);
+  });
+
+  it("one NodePool of a cluster that is not paused says what ended", async () => {
+    for (const whole of [aRecord(), aRecord({ quiet: aQuiet("breather", { until: at(60) }) })]) {
+      const { context } = aWorld([whole, aRecord({ scope: pool, quiet: paused })], byPool);
+      expect(await resume(context(), pool)).toEqual({ resumed: [pool], because: "the pause is over" });
+    }
   });
 
   it.each([

@@ -117,6 +117,16 @@ describe("a forced release", () => {
     expect(world.nodes.marks()).toEqual({});
   });
 
+  it("ends a hold that marked no node", async () => {
+    expect(await aWorld([aHeldRecord()], {}).force()).toEqual({ ...nothing, because });
+  });
+
+  it("counts nodes that were handed over to their users", async () => {
+    const { world, force } = aWorld([], { a: holdId(7) });
+    world.nodes.edit("a", "annotations", world.settings.holdAnnotation, "8h");
+    expect(await force()).toEqual({ ...nothing, kept: 1, because });
+  });
+
   it("says that nothing is held where nothing is", async () => {
     expect(await aWorld([aRecord()], {}).force()).toEqual({ ...nothing, because: "nothing is held" });
   });
@@ -187,7 +197,8 @@ describe("a forced release", () => {
     );
     world.nodes.add("c");
     world.nodes.mark("c", holdId(3));
-    world.refuses = (call) => call === "patch c" || call === "arm";
+    let arms = 0;
+    world.refuses = (call) => call === "patch c" || (call === "arm" && ++arms === 1);
     await expect(force()).rejects.toThrow("arm was refused");
     expect(world.nodes.marks()).toMatchObject({ c: holdId(3) });
     expect(world.nodes.marks()).not.toHaveProperty("a-web");

@@ -34,6 +34,7 @@ describe("status", () => {
     const figures = { ...noFigures, launches: { default: 2, batch: 1 }, extensions: 2 };
     const { world, status } = aWorld([aHeldRecord({ figures, looks: { oneShot: at(15) } })]);
     marked(world, ["b", "a"]);
+    world.nodes.add("free");
     world.nodes.add("users", { annotations: { [world.settings.holdAnnotation]: "true" } });
     await world.journal.noteSweep(at(-3));
     const { rules, ...answer } = await status();
@@ -213,5 +214,8 @@ describe("the nodes of a hold in status", () => {
     for (const name of ["a", "b"]) world.nodes.add(name);
     expect(await scopes()).toMatchObject([{ nodesHeld: 0, nodesObserved: 2 }]);
     expect(await scopes(30)).toMatchObject([{ nodesObserved: 0 }]);
+    const ofPool = aWorld([aHeldRecord({ scope: batch })], { ...byPool, mode: "observe" });
+    for (const pool of ["batch", "web"]) ofPool.world.nodes.add(pool, { pool });
+    expect(await ofPool.scopes()).toMatchObject([{ nodesObserved: 1 }]);
   });
 });
