@@ -87,3 +87,24 @@ func TestTheHardRuleLeavesAPodWaiting(t *testing.T) {
 	w.settle()
 	equal(t, "pods that wait", len(w.waiting), 1)
 }
+
+func TestEqualNodesGetPodsByLotOrInTheirOrder(t *testing.T) {
+	chosen := func(ties string) map[string]bool {
+		w := emptyWorld(t, trace{})
+		w.config.Ties = ties
+		w.addNode(t, "b", "4")
+		w.addNode(t, "a", "4")
+		seen := map[string]bool{}
+		for range 20 {
+			w.addPod(t, podSpec{name: "p", cpu: resource.MustParse("1")})
+			w.schedule()
+			w.settle()
+			seen[w.nodeOf("p")] = true
+			w.deletePod("p", 0)
+			w.settle()
+		}
+		return seen
+	}
+	equal(t, "first", chosen("first"), map[string]bool{"b": true})
+	equal(t, "random", chosen("random"), map[string]bool{"a": true, "b": true})
+}
