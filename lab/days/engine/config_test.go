@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 )
 
 func readText(t *testing.T, text string) (config, error) {
@@ -60,14 +61,16 @@ func TestATypeReservesWhatTheImagesOfEKSReserve(t *testing.T) {
 }
 
 func TestOnlyWhatComesAfterTheStartCounts(t *testing.T) {
-	w := emptyWorld(t, trace{})
-	w.tally.start = w.config.Start.AddDate(1, 0, 0)
-	i := &instance{cores: 4, reason: drifted}
-	w.tally.launch(i)
-	w.tally.terminate(i)
-	equal(t, "before", w.tally.counts, map[string]int{})
-	w.tally.start = w.config.Start
-	w.tally.launch(i)
-	w.tally.terminate(i)
-	equal(t, "after", w.tally.counts, map[string]int{"launched": 1, "gone": 1, "drifted": 1})
+	synctest.Test(t, func(t *testing.T) {
+		w := emptyWorld(t, trace{})
+		w.tally.start = w.config.Start.AddDate(1, 0, 0)
+		i := &instance{cores: 4, reason: drifted}
+		w.tally.launch(i)
+		w.tally.terminate(i)
+		equal(t, "before", w.tally.counts, map[string]int{})
+		w.tally.start = w.config.Start
+		w.tally.launch(i)
+		w.tally.terminate(i)
+		equal(t, "after", w.tally.counts, map[string]int{"launched": 1, "gone": 1, "drifted": 1})
+	})
 }
