@@ -24,6 +24,7 @@ type config struct {
 	PodStart      float64      `json:"podStart"`  // from binding until the containers run, without the pull
 	PodStop       float64      `json:"podStop"`   // from the deletion of a pod until it is gone
 	JobRetry      float64      `json:"jobRetry"`  // until an evicted pod of a Job is created again
+	Ties          string       `json:"ties"`      // which of the nodes with the best score a pod gets: "random" or "first"
 	Holder        *holderSide  `json:"holder"`
 }
 
@@ -149,6 +150,7 @@ func readConfig(path string) (config, error) {
 		PodStart:  0.3,
 		PodStop:   2,
 		JobRetry:  10,
+		Ties:      "random",
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -198,6 +200,9 @@ func (c *config) check() error {
 		if !pools[j.Pool] {
 			return fmt.Errorf("job %s: there is no NodePool %s", j.Name, j.Pool)
 		}
+	}
+	if c.Ties != "random" && c.Ties != "first" {
+		return fmt.Errorf("ties: %q is neither random nor first", c.Ties)
 	}
 	if c.Trace.Lasts <= 0 {
 		return fmt.Errorf("the trace lasts %g seconds", c.Trace.Lasts)

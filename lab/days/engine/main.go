@@ -32,7 +32,7 @@ func main() {
 	}
 	// One core does all the work, and most of it makes garbage.
 	runtime.GOMAXPROCS(1)
-	debug.SetGCPercent(800)
+	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(1200 << 20)
 	if *profile != "" {
 		f, err := os.Create(*profile)

@@ -27,6 +27,7 @@ type launch struct {
 // node is what the scheduler knows of a node.
 type node struct {
 	name        string
+	serial      int // in the order of joining
 	obj         *corev1.Node
 	isUsable    bool
 	isHeld      bool
@@ -113,8 +114,10 @@ func (w *world) seeNode(o *corev1.Node, isGone bool) {
 	}
 	if n == nil {
 		a := o.Status.Allocatable
+		w.serial++
 		n = &node{
 			name:   o.Name,
+			serial: w.serial,
 			room:   resources{a.Cpu().MilliValue(), a.Memory().Value(), a.Pods().Value()},
 			pods:   map[string]*pod{},
 			images: map[string]time.Time{},

@@ -28,19 +28,14 @@ func (w *world) play(progress func(at float64)) {
 	}
 	w.mu.Unlock()
 	w.awake()
-	last := -1.0
-	for _, s := range w.steps() {
+	for _, s := range w.steps(progress) {
 		time.Sleep(time.Until(w.config.Start.Add(seconds(s.at))))
 		s.do()
-		if share := s.at / w.config.Trace.Lasts; share >= last+0.01 {
-			last = share
-			progress(s.at)
-		}
 	}
 }
 
-// steps are all things of the trace in their order, with a report of the progress now and then.
-func (w *world) steps() []step {
+// steps are all things of the trace in their order, and a report after each hundredth of its time.
+func (w *world) steps(progress func(at float64)) []step {
 	t := w.config.Trace
 	var steps []step
 	add := func(at float64, do func()) {
@@ -49,7 +44,8 @@ func (w *world) steps() []step {
 		}
 	}
 	for i := range 101 {
-		add(t.Lasts*float64(i)/100, func() {})
+		at := t.Lasts * float64(i) / 100
+		add(at, func() { progress(at) })
 	}
 	for _, j := range t.Jobs {
 		add(j.At, func() { w.startJob(j) })

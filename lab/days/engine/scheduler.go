@@ -94,11 +94,11 @@ func (w *world) candidates() []*candidate {
 		}
 		all = append(all, c)
 	}
-	sort.Slice(all, func(i, j int) bool { return all[i].name < all[j].name })
+	sort.Slice(all, func(i, j int) bool { return all[i].serial < all[j].serial })
 	return all
 }
 
-// choose is the node with the best score, by lot among equals.
+// choose is the node with the best score. Among equals the lot decides, or the first to join gets the pod: see README.md.
 func (w *world) choose(p *pod, nodes []*candidate) *candidate {
 	var feasible []*candidate
 	for _, c := range nodes {
@@ -117,7 +117,7 @@ func (w *world) choose(p *pod, nodes []*candidate) *candidate {
 			best, ties = i, 1
 		case scores[i] == scores[best]:
 			ties++
-			if w.random.Intn(ties) == 0 {
+			if w.config.Ties == "random" && w.random.Intn(ties) == 0 {
 				best = i
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,11 +14,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// emptyWorld has no Karpenter; changes are seen when the test calls settle.
+// emptyWorld has no Karpenter; it needs a bubble, and sees changes when the test calls settle.
 func emptyWorld(t *testing.T, work trace) *world {
 	t.Helper()
 	c := config{
 		Seed: 1, Start: time.Now().Add(-time.Hour), Trace: work,
+		PodStart: 3600, PodStop: 1, JobRetry: 10, // only makeReady starts pods
 		Pools:         []poolConfig{{Name: "default"}},
 		InstanceTypes: []typeConfig{{Name: "m.xlarge", CPU: quantityOf("4"), Memory: quantityOf("16Gi")}},
 	}
@@ -32,7 +34,7 @@ func quantityOf(text string) quantity { return quantity{resource.MustParse(text)
 
 // settle lets the watch see all changes so far.
 func (w *world) settle() {
-	for len(w.store.changes) > 0 {
+	for synctest.Wait(); len(w.store.changes) > 0; synctest.Wait() {
 		c := <-w.store.changes
 		w.see(c.old, c.new)
 	}

@@ -16,25 +16,33 @@ export async function buildLab(version: string): Promise<string> {
   const module = join(versions, version);
   const name = `lab-${version}`;
   const program = join(buildFolder, "bin", name);
-  const shared = globSync("*.go", { cwd: engine })
-    .filter((file) => !file.endsWith("_test.go"))
-    .sort();
+  const shared = sources().filter((file) => !file.endsWith("_test.go"));
   const own = ["go.mod", "go.sum", "wire.go"].map((file) => join(module, file));
   const inputs = [import.meta.filename, ...own, ...shared.map((file) => join(engine, file))];
   await once(name, inputs, async () => {
-    const overlay = join(buildFolder, `${name}.overlay.json`);
-    writeFileSync(overlay, JSON.stringify(overlayOf(module, shared)));
-    const small = ["-trimpath", "-ldflags", "-s -w"];
-    await go(["-C", module, "build", "-overlay", overlay, ...small, "-o", `${program}.new`, "."], newGo);
+    await goIn(version, "build", ["-ldflags", "-s -w", "-o", `${program}.new`], shared);
     renameSync(`${program}.new`, program);
   });
   return program;
 }
 
+/** Runs the engine's own tests with one version; returns what they print. */
+export const testLab = (version: string): Promise<string> =>
+  goIn(version, "test", ["-count", "1"], sources());
+
+const sources = (): readonly string[] => globSync("*.go", { cwd: engine }).sort();
+
+/** Runs Go in the folder of a version, in which it also sees the shared sources. */
+async function goIn(version: string, command: string, args: readonly string[], shared: readonly string[]) {
+  const module = join(versions, version);
+  const overlay = join(buildFolder, `lab-${version}.${command}.json`);
+  const replace = Object.fromEntries(
+    shared.map((file) => [join(module, basename(file)), join(engine, file)]),
+  );
+  writeFileSync(overlay, JSON.stringify({ Replace: replace }));
+  // All commands share one cache only with the same flags.
+  return go(["-C", module, command, "-overlay", overlay, "-trimpath", ...args, "."], newGo);
+}
+
 /** The newest Karpenter needs this Go; an older Go on the machine downloads it. */
 const newGo = { GOTOOLCHAIN: "go1.26.10" };
-
-/** Lets Go see the shared sources in the folder of the version. */
-const overlayOf = (module: string, shared: readonly string[]) => ({
-  Replace: Object.fromEntries(shared.map((file) => [join(module, basename(file)), join(engine, file)])),
-});
