@@ -83,7 +83,7 @@ export class NodeRules {
     const { holds } = this.#facts;
     const { name, pool } = node;
     const { label = "" } = before;
-    // What a user set again on a held node is not told apart from a mark.
+    // A user may set the same value again on a held node; this rule does not know who set it.
     const isOurs = this.#ours.has(name) || before.value === "true";
     must(now.value === before.value || isOurs, "a user's annotation is never removed", facts);
     must(now.value === undefined || !this.#ours.has(name), "a mark is removed as a whole", facts);
