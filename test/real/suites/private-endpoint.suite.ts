@@ -35,7 +35,7 @@ describe("a holder whose network is in its own stack, for a cluster with a priva
     await world.deploy(name, settings);
     await cluster.control({ do: "hold", for: "10m", reason: "to be marked when it is destroyed" });
     await cluster.untilMarked(["node-1"]);
-    expect(await cluster.rights()).toHaveLength(6);
+    expect(await cluster.rights()).toHaveLength(4);
   });
 
   const left = async () => [await cluster.marks(), await cluster.rights(), await cluster.accessGroups()];
