@@ -84,7 +84,9 @@ async function launch(smoke: Smoke, { ask, waitForLaunch }: HolderOptions): Prom
   smoke.report(`held after ${after}; waiting for the new nodes to join`);
   const joined = await poll(smoke, { every, within: minutes(5) }, async () => {
     const hold = await holdNow(ask);
-    return hold === undefined || (!hold.isAwaiting && hold.nodesHeld > 0) ? { hold } : undefined;
+    // Where the cluster has no NodeClaims, the holder cannot know that nothing is left to wait for.
+    const isMarked = hold && (hold.isAwaiting ? hold.nodesHeld > held.nodesHeld : hold.nodesHeld > 0);
+    return hold === undefined || isMarked ? { hold } : undefined;
   });
   if (!joined?.hold) return judged(false, `held after ${after}, but the new nodes were not marked`);
   const { nodesHeld } = joined.hold;

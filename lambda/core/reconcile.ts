@@ -192,13 +192,15 @@ async function finish(context: PassContext, plan: Plan, changed: Changed): Promi
   const now = clock.now();
   const isUnfinished = changed.left || changed.failed > 0;
   if (isUnfinished) await schedules.arm(scope, hold.id, wholeMinuteFrom(after(now, seconds(30))));
-  if (isUnfinished || !hold.ended) return false;
+  if (!hold.ended) return false;
+  // Reported until it is released: what cannot be released must be noticed.
+  metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - (plan.dueAt ?? hold.ended.at).getTime()));
+  if (isUnfinished) return false;
   const past = withMode(context, pastOf({ ...record, hold }, now));
   await journal.remember(past);
   const closed = withoutHold(record);
   if (!(await holds.write(closed))) return false;
   events?.note({ before: record, record: closed, past });
   log.info("hold closed", { ...past, holdId: past.id });
-  metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - (plan.dueAt ?? hold.ended.at).getTime()));
   return true;
 }

@@ -110,7 +110,8 @@ export class NodeRules {
     const wasOn = records.since(by, life.scope).some(({ hold }) => hold?.id === holdId && !hold.ended);
     must(wasOn || life.isLost, "nothing is marked for a hold that has ended", facts);
     must(!this.#mustDrift(by, node), "launches mark no drifted node", facts);
-    this.#ours.add(name);
+    // The annotation that a user set again on a marked node stays theirs.
+    if (before.value === undefined) this.#ours.add(name);
   }
 
   /** Whether a function had to see that a node is drifted, and that nobody asks for a hold of its scope. */
