@@ -32,7 +32,7 @@ export function holderChecks(smoke: Smoke, options: HolderOptions): readonly Che
     },
     {
       assumption: "a launch starts a hold",
-      expected: "held, and no node left to wait for",
+      expected: "held, and nodes are marked",
       look: () => launch(smoke, options),
     },
     {
@@ -84,9 +84,7 @@ async function launch(smoke: Smoke, { ask, waitForLaunch }: HolderOptions): Prom
   smoke.report(`held after ${after}; waiting for the new nodes to join`);
   const joined = await poll(smoke, { every, within: minutes(5) }, async () => {
     const hold = await holdNow(ask);
-    // Where the cluster has no NodeClaims, the holder cannot know that nothing is left to wait for.
-    const isMarked = hold && (hold.isAwaiting ? hold.nodesHeld > held.nodesHeld : hold.nodesHeld > 0);
-    return hold === undefined || isMarked ? { hold } : undefined;
+    return hold === undefined || hold.nodesHeld > 0 ? { hold } : undefined;
   });
   if (!joined?.hold) return judged(false, `held after ${after}, but the new nodes were not marked`);
   const { nodesHeld } = joined.hold;

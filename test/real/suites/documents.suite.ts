@@ -15,7 +15,7 @@ const free = [
 /** All labels of ours but the user's `never`. */
 const held = "'karpenter-node-holder/hold,karpenter-node-holder/hold!=never'";
 const rights =
-  "clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding,role,rolebinding karpenter-node-holder -n default";
+  "clusterrole,clusterrolebinding,validatingadmissionpolicy,validatingadmissionpolicybinding karpenter-node-holder";
 
 const { annotation: holdAnnotation, poolLabel, registeredLabel } = Karpenter.v1;
 
