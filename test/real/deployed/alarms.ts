@@ -142,7 +142,7 @@ export function alarmCases(open: () => AlarmWorld): void {
 
       await sweep();
 
-      await watch().untilOn("hold-over-cap", "release-overdue");
+      await watch().untilOn("release-overdue");
       await restore();
       await sweep();
       expect(await watched.marks()).toEqual({});

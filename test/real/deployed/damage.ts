@@ -69,10 +69,11 @@ export async function ageRecord(emulator: Emulator, cluster: DeployedCluster, by
 }
 
 const older = (item: Record<string, AttributeValue>, by: Duration): Record<string, AttributeValue> =>
-  Object.fromEntries(
-    Object.entries(item).map(([name, value]): [string, AttributeValue] => {
-      if (value.M) return [name, { M: older(value.M, by) }];
-      const isMoment = value.S !== undefined && /^\d{4}-\d\d-\d\dT/.test(value.S);
-      return [name, isMoment ? { S: after(new Date(value.S ?? ""), -by).toISOString() } : value];
-    }),
-  );
+  Object.fromEntries(Object.entries(item).map(([name, value]) => [name, olderValue(value, by)]));
+
+function olderValue(value: AttributeValue, by: Duration): AttributeValue {
+  if (value.M) return { M: older(value.M, by) };
+  if (value.L) return { L: value.L.map((one) => olderValue(one, by)) };
+  const isMoment = value.S !== undefined && /^\d{4}-\d\d-\d\dT/.test(value.S);
+  return isMoment ? { S: after(new Date(value.S ?? ""), -by).toISOString() } : value;
+}
