@@ -123,6 +123,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
       sweepTimer,
     });
     this.alarms = this.watch.all;
+    if (plan.alarms === "notify") this.watch.requireActions(this);
     if (props.alarmTopic) this.addAlarmAction(new SnsAction(props.alarmTopic));
     const dashboard = new HolderDashboard(this, "Dashboard", {
       cluster,

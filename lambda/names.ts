@@ -27,6 +27,7 @@ const alarms = {
   "release-overdue": [],
   "marks-orphaned": [],
   "patches-failing": [],
+  "rights-missing": [],
   "hold-over-cap": [],
   "sweep-silent": [],
   "slow-protection": [],

@@ -3,6 +3,10 @@ import { KarpenterNodeHolder } from "karpenter-node-holder";
 
 const app = new App();
 const stack = new Stack(app, "Platform");
-const holder = new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", hold: Duration.minutes(30) });
+const holder = new KarpenterNodeHolder(stack, "Holder", {
+  cluster: "prod",
+  hold: Duration.minutes(30),
+  alarms: "none", // or alarmTopic
+});
 holder.addOutputs();
 app.synth();
