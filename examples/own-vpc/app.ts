@@ -11,7 +11,6 @@ const vpc = Vpc.fromVpcAttributes(stack, "Vpc", {
 });
 new KarpenterNodeHolder(stack, "Holder", {
   cluster: "private",
-  alarms: "none",
   vpc: {
     vpc,
     subnets: { availabilityZones: ["eu-west-1a"] },

@@ -3,10 +3,6 @@ import { KarpenterNodeHolder } from "karpenter-node-holder";
 
 const app = new App();
 const stack = new Stack(app, "Platform");
-const holder = new KarpenterNodeHolder(stack, "Holder", {
-  cluster: "prod",
-  hold: Duration.minutes(30),
-  alarms: "none", // or alarmTopic
-});
+const holder = new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", hold: Duration.minutes(30) });
 holder.addOutputs();
 app.synth();

@@ -30,7 +30,9 @@ export function looksOf(facts: LookFacts): NextLooks {
   const { record, nodes, launches, until, requestedUntil, rules, now, canQueue } = facts;
   const { oneShot, message } = record.looks;
   if (!until) return { looks: record.looks };
-  const others = [requestedUntil, nodes?.nextDriftEnd, nodes?.nextReadAt, nextDelayEnd(launches, rules, now)];
+  // A request lets no node go, so its pods are not read.
+  const nextReadAt = requestedUntil ? undefined : nodes?.nextReadAt;
+  const others = [requestedUntil, nodes?.nextDriftEnd, nextReadAt, nextDelayEnd(launches, rules, now)];
   const next = others.flatMap((time) => (time && time > now ? [time] : [])).reduce(earlier, until);
   const at = next <= after(now, soonest) ? wholeMinuteFrom(after(now, soonest)) : next;
   const isSet = oneShot !== undefined && oneShot > after(now, soonest) && oneShot <= at;

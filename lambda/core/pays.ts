@@ -1,4 +1,5 @@
-import { after, type Duration, earlier, formatDuration, hours, minutes } from "./duration.ts";
+import { after, type Duration, formatDuration, hours, later, minutes } from "./duration.ts";
+import { noPauses, type Pauses, pausesAfter, waitsForRelaunch } from "./pauses.ts";
 import { type Bound, type Room, sharesUsed, superfluousNodes } from "./room.ts";
 
 /** What the removal of a node is worth, in time of that node. */
@@ -8,8 +9,9 @@ export type Prices = Readonly<{ relaunchCost: Duration; evictionCost: Duration }
 export type Account = Readonly<{
   /** When the nodes were last looked at. */
   at: Date;
-  /** Since when at least one, two, three … nodes are superfluous. Which ones they are is not remembered. */
-  superfluousSince: readonly Date[];
+  /** How many nodes there were, with those that boot. */
+  nodes: number;
+  pauses: Pauses;
   /** The time that nodes have wasted because they are larger than their pods need, by name. */
   wasted: Readonly<Record<string, Duration>>;
   /** When nodes were let go, by name. */
@@ -42,8 +44,6 @@ export type Look = Readonly<{
   verdicts: readonly Verdict[];
   /** What happened since the last look. */
   since: AutoFigures;
-  /** When the next node is due, or a node that was let go is to be marked again; undefined: nothing can be due. */
-  next?: Date;
 }>;
 
 /** Karpenter takes a node within this time, or not at all. */
@@ -56,7 +56,8 @@ const longestStep: Duration = minutes(6);
 
 const noAccount = (now: Date): Account => ({
   at: now,
-  superfluousSince: [],
+  nodes: 0,
+  pauses: noPauses,
   wasted: {},
   letGo: {},
   leftAlone: {},
@@ -79,19 +80,27 @@ export function lookAtNodes(
   const isAlone = (name: string) => leftAlone[name] !== undefined;
   const podsOf = Map.groupBy(pods, ({ node }) => node);
   const superfluous = superfluousNodes(nodes, podsOf).filter(({ name }) => !isAlone(name));
-  const superfluousSince = superfluous
-    .slice(0, mostNodes)
-    .map((_, level) => account.superfluousSince[level] ?? now);
+  const { relaunchCost } = prices;
+  // A node that was too large was replaced: it is not superfluous now that it is gone.
+  const taken = Object.keys(account.letGo).filter(
+    (name) => !present.has(name) && account.wasted[name] === undefined,
+  ).length;
+  const launched = Math.max(0, nodes.length - account.nodes + taken);
+  const { ended, ...pauses } = pausesAfter(account.pauses, {
+    ...{ at: account.at, now, superfluous: superfluous.length, taken, launched, relaunchCost },
+  });
 
-  const removals = [
-    ...superfluous.map((room, level) => {
-      const since = superfluousSince[level] ?? now;
-      const price = priceOf(podsOf.get(room.name), prices);
-      return { ...room, price, dueAt: after(since, price.worth), was: `superfluous for ${age(since, now)}` };
-    }),
-  ];
+  let dueAt = new Date(0);
+  const removals = pauses.open.slice(pauses.gone).flatMap(({ since, level }, index) => {
+    const room = superfluous[index];
+    if (!room) return [];
+    const price = priceOf(podsOf.get(room.name), prices, waitsForRelaunch(pauses, level, relaunchCost));
+    // The longest pause ends in a removal first.
+    dueAt = later(dueAt, after(since, price.worth));
+    return { ...room, price, dueAt, was: `superfluous for ${age(since, now)}` };
+  });
   const known = new Set(superfluous.map(({ name }) => name));
-  const sizes = nodes.map(({ allocatable }) => allocatable.cpu ?? 0);
+  const sizes = nodes.flatMap(({ isOpen, allocatable }) => (isOpen ? (allocatable.cpu ?? 0) : []));
   const isOfOneSize = Math.min(...sizes) > 0.9 * Math.max(...sizes);
   const others = nodes.filter(({ name, isOpen }) => isOpen && !known.has(name) && !isAlone(name));
   const step = Math.min(now.getTime() - account.at.getTime(), longestStep);
@@ -109,43 +118,40 @@ export function lookAtNodes(
   const verdicts: Verdict[] = [];
   const letGo: Record<string, Date> = {};
   for (const { name, price, dueAt, was } of removals) {
-    const worth = `its removal is worth ${price.words}`;
     if (price.fixed) verdicts.push({ name, isLetGo: false, because: `${was}; ${price.fixed}` });
-    else if (dueAt > now) verdicts.push({ name, isLetGo: false, dueAt, because: `${was}; ${worth}` });
+    else if (dueAt > now) verdicts.push({ name, isLetGo: false, dueAt, because: `${was}; ${price.words}` });
     else if (after(account.letGo[name] ?? now, takenWithin) <= now) {
       leftAlone[name] = after(now, aloneFor);
       const because = "nobody took it in ten minutes: it is left alone for an hour";
       verdicts.push({ name, isLetGo: false, because });
     } else {
       letGo[name] = account.letGo[name] ?? now;
-      verdicts.push({ name, isLetGo: true, because: `${was}; ${worth}` });
+      verdicts.push({ name, isLetGo: true, because: `${was}; ${price.words}` });
     }
   }
-  const dues = [
-    ...verdicts.flatMap(({ dueAt }) => dueAt ?? []),
-    ...Object.values(letGo).map((at) => after(at, takenWithin)),
-  ];
-  const next = dues.reduce<Date | undefined>((a, b) => (a ? earlier(a, b) : b), undefined);
   const bounded = { wasted: most(wasted), letGo: most(letGo), leftAlone: most(leftAlone) };
-  const gone = Object.keys(account.letGo).filter((name) => !present.has(name)).length;
   const since: AutoFigures = {
-    superfluous: account.superfluousSince.length * step,
+    superfluous: (account.pauses.open.length - account.pauses.gone) * step,
     letGo: Object.keys(letGo).filter((name) => account.letGo[name] === undefined).length,
-    spared: Math.max(0, account.superfluousSince.length - superfluousSince.length - gone),
+    spared: Math.max(0, ended - launched),
   };
-  return { account: { at: now, superfluousSince, ...bounded }, verdicts, since, ...(next && { next }) };
+  return { account: { at: now, nodes: nodes.length, pauses, ...bounded }, verdicts, since };
 }
 
 /** What the removal of a node with these pods is worth, in words, and why it may not be removed. */
-function priceOf(pods: readonly Bound[] = [], { relaunchCost, evictionCost }: Prices) {
+function priceOf(pods: readonly Bound[] = [], { relaunchCost, evictionCost }: Prices, isRelaunchPart = true) {
   const moving = pods.filter(({ needsNoPlace }) => !needsNoPlace);
   const fixed = moving.find((pod) => pod.fixed)?.fixed;
-  const worth = relaunchCost + moving.length * evictionCost;
+  const worth = (isRelaunchPart ? relaunchCost : 0) + moving.length * evictionCost;
+  const relaunch = formatDuration(relaunchCost);
   const parts = [
-    formatDuration(relaunchCost),
+    ...(isRelaunchPart ? [relaunch] : []),
     ...(moving.length > 0 ? [`${moving.length} ${moving.length === 1 ? "pod" : "pods"}`] : []),
   ];
-  return { worth, words: `${formatDuration(worth)}: ${parts.join(" and ")}`, ...(fixed && { fixed }) };
+  const price = `its removal is worth ${formatDuration(worth)}: ${parts.join(" and ")}`;
+  const notWaited = `a relaunch is not waited for, because nodes here are rarely needed again within ${relaunch}`;
+  const words = [...(parts.length > 0 ? [price] : []), ...(isRelaunchPart ? [] : [notWaited])].join("; ");
+  return { worth, words, ...(fixed && { fixed }) };
 }
 
 /** A node's allocatable resources are less than the half of those of a node of twice the size. */
@@ -163,6 +169,12 @@ function shareWasted(room: Room, pods: readonly Bound[]): number {
 }
 
 const age = (since: Date, now: Date): string => formatDuration(now.getTime() - since.getTime());
+
+/** What is remembered without a hold: the nodes may change meanwhile, what was learned stays. */
+export const withoutNodes = ({ at, pauses }: Account): Account => ({
+  ...noAccount(at),
+  pauses: { ...noPauses, learned: pauses.learned },
+});
 
 const onlyWhere = <T>(
   map: Readonly<Record<string, T>>,

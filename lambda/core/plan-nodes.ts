@@ -16,9 +16,11 @@ export type ScopeView = Readonly<{
   pods?: readonly Bound[] | "not read" | Unavailable | undefined;
 }>;
 
-/** The nodes with their room for pods, as their NodeClaims report it. */
+const noRoom: Omit<Room, "name"> = { allocatable: {}, labels: {}, taints: [], isOpen: false };
+
+/** The nodes with their room for pods, as their NodeClaims report it; one that boots has none. */
 export const roomsOf = (view: ScopeView): readonly Room[] =>
-  claimsOf(view).flatMap(({ node, room }) => (node && room ? [{ name: node, ...room }] : []));
+  claimsOf(view).map(({ name, node = name, room = noRoom }) => ({ name: node, ...room }));
 
 /** The NodeClaims, or none where they cannot be read. */
 export const claimsOf = ({ claims }: ScopeView): readonly NodeClaim[] =>
@@ -72,13 +74,11 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
   const letGo = record.account?.letGo ?? {};
   return view.nodes.flatMap((node): NodeChange[] => {
     const isHeld = until !== undefined && !drifted.has(node.name) && letGo[node.name] === undefined;
-    const label = node.labels?.[holdLabel];
     if (isHeld && rules.mode === "hold") {
-      const { outcome, change } = planMark(node, { holdId: hold.id, annotation: rules.holdAnnotation });
-      if (change) return [{ do: "mark", node, holdId: hold.id, scope }];
-      // The user has changed the annotation of an older hold: its label goes, the annotation stays.
-      return outcome === "userHeld" && isHoldId(label) ? [{ do: "release", node, holdId: label, scope }] : [];
+      const { change } = planMark(node, { holdId: hold.id, annotation: rules.holdAnnotation });
+      return change ? [{ do: "mark", node, holdId: hold.id, scope }] : [];
     }
+    const label = node.labels?.[holdLabel];
     // A younger hold has marked it, of which this record does not know yet; or that of another scope, as the settings are now.
     if (!isHoldId(label) || label > hold.id) return [];
     if (label !== hold.id && !isOfRules(rules, scope)) return [];

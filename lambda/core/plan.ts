@@ -3,6 +3,7 @@ import { after, type Duration, earlier, latest } from "./duration.ts";
 import { figuresAfter, type NodeFacts, newsIn, seenAfter, watchedAfter } from "./figures.ts";
 import { endOf, isDelayOver, launchesThatHold, launchHoldAfter } from "./launches.ts";
 import { looksOf } from "./looks.ts";
+import { withoutNodes } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import { describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
 import {
@@ -194,13 +195,14 @@ function whyOver(facts: StartFacts, hold: Hold): string {
   return released.length > 0 ? `released by hand: ${names}` : "the hold expired";
 }
 
-/** The account goes on as long as launches hold. A request holds all nodes, so none is let go. */
+/** The account goes on as long as launches hold; what was learned stays. A request holds all nodes, so none is let go. */
 function accountAfter(
   { nodes, record, rules }: PlanFacts,
   isOn: boolean,
   isRequested: boolean,
 ): Pick<ScopeRecord, "account"> {
   const account = nodes?.account ?? record.account;
-  if (!isOn || !rules.auto || !account) return {};
+  if (!account) return {};
+  if (!isOn || !rules.auto) return { account: withoutNodes(account) };
   return { account: isRequested ? { ...account, letGo: {} } : account };
 }

@@ -1,5 +1,5 @@
 import { youngerId } from "./marks/hold-id.ts";
-import type { Account, AutoFigures } from "./pays.ts";
+import { type Account, type AutoFigures, withoutNodes } from "./pays.ts";
 import type { Scope } from "./scope.ts";
 
 /** Launches protect the nodes of a scope. The cap counts from the start. */
@@ -118,8 +118,8 @@ export const withNewHold = (record: ScopeRecord, hold: Hold): ScopeRecord => ({
 });
 
 /** The record once no node has the mark of its hold. */
-export function withoutHold({ hold: _, watched: _w, account: _a, ...record }: ScopeRecord): ScopeRecord {
-  return { ...record, figures: noFigures, looks: {} };
+export function withoutHold({ hold: _, watched: _w, account, ...record }: ScopeRecord): ScopeRecord {
+  return { ...record, ...(account && { account: withoutNodes(account) }), figures: noFigures, looks: {} };
 }
 
 /** The hold of a record as history will report it. */

@@ -71,13 +71,13 @@ export function rulesFor(rules: Rules, view: ScopeView | undefined): Rules {
 /** Thousands of pods are read less often. */
 const podsAMinute = 10_000;
 
-/** The account of the nodes by now, and when to read the pods next: soon where anything can be due. */
+/** The account of the nodes by now, and when to read the pods next: any node may become superfluous. */
 export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, now: Date) {
   if (!rules.auto || !view.pods) return {};
   if (view.pods === "not read" || "unavailable" in view.pods) return { nextReadAt: after(now, minutes(1)) };
-  const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
+  const { account, since } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
   const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
-  return { account, since, ...(verdicts.length > 0 && { nextReadAt: after(now, period) }) };
+  return { account, since, nextReadAt: after(now, period) };
 }
 
 type Facts = Readonly<{ isSweep: boolean; rules: Rules; now: Date }>;

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { type BadInputError, BrokenSetupError } from "../core/errors.ts";
 import { mostWatched } from "../core/figures.ts";
-import { mostNodes } from "../core/pays.ts";
+import { levels, mostPauses } from "../core/pauses.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
 import { emptyRecord, type PastHold, type ScopeRecord } from "../core/record.ts";
 import { mostRequests } from "../core/requests.ts";
@@ -9,6 +9,9 @@ import { anyText, count, figureEntries, pastHold, probeAnswer, requestCause } fr
 import { fields, list, parse } from "../schemas/parse.ts";
 import { holdId, moment, scope } from "../schemas/values.ts";
 import type { StoredItem } from "./item-table.ts";
+
+/** Below zero it is a saving. */
+const balance = v.pipe(v.number("a whole number"), v.integer("a whole number"));
 
 const ended = fields({ at: moment, because: anyText });
 const hold = fields({
@@ -34,9 +37,11 @@ const quiet = fields({
   because: anyText,
 });
 
+const pause = fields({ since: moment, level: count });
 const account = fields({
   at: moment,
-  superfluousSince: list(moment, mostNodes),
+  nodes: count,
+  pauses: fields({ open: list(pause, mostPauses), gone: count, learned: list(balance, levels) }),
   wasted: v.record(v.string(), count, "a map"),
   letGo: v.record(v.string(), moment, "a map"),
   leftAlone: v.record(v.string(), moment, "a map"),

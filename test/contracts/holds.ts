@@ -61,7 +61,15 @@ const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   watched: ["node-1", "node-2"],
   account: {
     at: at("12:19:30.123"),
-    superfluousSince: [at("12:10:00.000"), at("12:15:00.000")],
+    nodes: 3,
+    pauses: {
+      open: [
+        { since: at("12:10:00.000"), level: 1 },
+        { since: at("12:15:00.000"), level: 0 },
+      ],
+      gone: 1,
+      learned: [300_000, -240_000],
+    },
     wasted: { "node-1": 90_000 },
     letGo: { "node-2": at("12:19:00.000") },
     leftAlone: { "node-3": at("13:00:00.000") },

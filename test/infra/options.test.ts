@@ -35,18 +35,7 @@ const namesIn = (template: Template): readonly string[] =>
 const templateOf = (context: Readonly<Record<string, string>>): Template =>
   Template.fromStack(new HolderStack(new App(), "Mine", readContext({ cluster: "prod", ...context }), {}));
 
-/** What is deployed, and what stops the deployment. */
-function deployed(context: Readonly<Record<string, string>>) {
-  const app = new App();
-  const { artifactId } = new HolderStack(app, "Mine", readContext({ cluster: "prod", ...context }), {});
-  const { template, messages } = app.synth().getStackArtifact(artifactId);
-  return {
-    template,
-    errors: messages.filter(({ level }) => level === "error").map(({ entry }) => entry.data),
-  };
-}
-
-const usual = deployed({});
+const usual = templateOf({}).toJSON();
 
 it("passes every setting of the holder on to the functions", () => {
   const texts: Readonly<Record<string, string>> = otherValues(holderSettings);
@@ -59,7 +48,7 @@ it("passes every setting of the holder on to the functions", () => {
 it.each(Object.entries(otherValues(deploymentSettings)))(
   "deploys something else with %s=%s",
   (name, value) => {
-    expect(deployed({ [name]: value })).not.toEqual(usual);
+    expect(templateOf({ [name]: value }).toJSON()).not.toEqual(usual);
   },
 );
 

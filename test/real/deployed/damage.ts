@@ -46,12 +46,8 @@ export async function forbid(
   return restore;
 }
 
-/** Removes a verb from the holder's ClusterRole, for one kind of object or for all. */
-export async function forbidInCluster(
-  cluster: DeployedCluster,
-  verb: string,
-  resource?: string,
-): Promise<Restore> {
+/** Removes a verb from the holder's ClusterRole. */
+export async function forbidInCluster(cluster: DeployedCluster, verb: string): Promise<Restore> {
   const rbac = cluster.config.makeApiClient(RbacAuthorizationV1Api);
   const { rules: whole = [] } = await rbac.readClusterRole({ name: holderName });
   const put = async (value: V1PolicyRule[]) => {
@@ -59,12 +55,7 @@ export async function forbidInCluster(
   };
   const restore = () => put(whole);
   onTestFinished(restore);
-  const isMeant = (rule: V1PolicyRule) => resource === undefined || rule.resources?.includes(resource);
-  const without = (rule: V1PolicyRule) => ({ ...rule, verbs: rule.verbs.filter((one) => one !== verb) });
-  // A rule has one verb at least.
-  await put(
-    whole.map((rule) => (isMeant(rule) ? without(rule) : rule)).filter(({ verbs }) => verbs.length > 0),
-  );
+  await put(whole.map((rule) => ({ ...rule, verbs: rule.verbs.filter((one) => one !== verb) })));
   return restore;
 }
 

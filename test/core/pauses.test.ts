@@ -1,0 +1,278 @@
+import { describe, expect, test } from "vitest";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { levels, mostPauses, noPauses, type Pauses, pausesAfter } from "../../lambda/core/pauses.ts";
+import { type Account, lookAtNodes } from "../../lambda/core/pays.ts";
+import type { Bound, Room } from "../../lambda/core/room.ts";
+import fc from "../support/fast-check.ts";
+
+const noon = new Date("2026-11-21T12:00:00Z");
+/** In minutes of a node. */
+const [relaunch, eviction] = [5, 3];
+const prices = { relaunchCost: minutes(relaunch), evictionCost: minutes(eviction) };
+
+const room = (name: string): Room => ({
+  name,
+  allocatable: { cpu: 8_000, memory: 32e9, pods: 58 },
+  labels: {},
+  taints: [],
+  isOpen: true,
+});
+const needs = { labels: {}, tolerations: [] };
+const pod = (node: string, change: Partial<Bound> = {}): Bound => ({
+  node,
+  requests: { cpu: 10 },
+  needsNoPlace: false,
+  needs,
+  ...change,
+});
+/** A pod for which a node is needed. */
+const work = (node: string): Bound =>
+  pod(node, { requests: { cpu: 7_000 }, needs: { ...needs, isUnknown: true } });
+
+/**
+ * A cluster in which a node is needed at one minute and superfluous at another: all that are missing are launched at once,
+ * and what is let go is gone before the next minute. A superfluous node has so many pods that would move.
+ */
+class Cluster {
+  #account: Account | undefined;
+  #minute = 0;
+  #names: string[] = ["node-0"];
+  #launched = 0;
+  /** How long each node beyond the needed ones has not been needed. */
+  readonly #pauses: number[] = [];
+  readonly #pods: number;
+  readonly words: string[] = [];
+  cost = 0;
+  least = 0;
+  pauses = 0;
+
+  constructor(pods: number) {
+    this.#pods = pods;
+  }
+
+  get nodes(): number {
+    return this.#names.length;
+  }
+  get price(): number {
+    return relaunch + eviction * this.#pods;
+  }
+  get learned(): readonly number[] {
+    return this.#account?.pauses.learned ?? [];
+  }
+
+  /** One minute in which so many nodes are needed. */
+  pass(needed: number): void {
+    for (; this.#names.length < needed; this.#launched++) this.#names.push(`more-${this.#launched}`);
+    this.#countPauses(needed);
+    const nodes = this.#names.map(room);
+    const pods = this.#names.flatMap((name, n) =>
+      n < needed ? [work(name)] : Array.from({ length: this.#pods }, () => pod(name)),
+    );
+    const now = after(noon, minutes(this.#minute++));
+    const look = lookAtNodes(this.#account, nodes, pods, prices, now);
+    this.#account = look.account;
+    this.words.push(...look.verdicts.map(({ because }) => because));
+    const gone = new Set(look.verdicts.flatMap(({ name, isLetGo }) => (isLetGo ? [name] : [])));
+    this.#names = this.#names.filter((name) => !gone.has(name));
+    this.cost += gone.size * this.price + this.#names.length - needed;
+  }
+
+  /** The minutes until a node that is not needed is gone. */
+  passUntilGone(most: number): number {
+    let passed = 0;
+    for (; passed < most && this.nodes > 1; passed++) this.pass(1);
+    return passed;
+  }
+
+  /** Ends all pauses, so that `least` is whole. */
+  end(): void {
+    this.pass(this.#pauses.length + 1);
+  }
+
+  #countPauses(needed: number): void {
+    const most = Math.max(needed, this.#names.length, this.#pauses.length + 1);
+    for (let n = 1; n < most; n++) {
+      const length = this.#pauses[n - 1] ?? 0;
+      if (n >= needed) this.#pauses[n - 1] = length + 1;
+      else {
+        this.#pauses[n - 1] = 0;
+        if (length === 0) continue;
+        this.least += Math.min(length, this.price);
+        this.pauses += 1;
+      }
+    }
+  }
+}
+
+/** Looks come once a minute, so each pause may cost a minute more. */
+function expectBound(cluster: Cluster): void {
+  cluster.end();
+  const { cost, least, pauses } = cluster;
+  expect(cost).toBeLessThanOrEqual(4 * least + 3 * relaunch * levels + pauses);
+}
+
+const podCounts = fc.nat({ max: 4 });
+
+describe("all pauses together cost at most four times the least, and three relaunches for each level", () => {
+  test("where the need for nodes is random", () => {
+    const lengths = fc.oneof(fc.nat({ max: 3 }), fc.nat({ max: 30 }));
+    const changes = fc.array(fc.tuple(fc.integer({ min: 1, max: 12 }), lengths), { maxLength: 60 });
+    fc.assert(
+      fc.property(podCounts, changes, (pods, all) => {
+        const cluster = new Cluster(pods);
+        for (const [needed, length] of all) for (let n = 0; n < length; n++) cluster.pass(needed);
+        expectBound(cluster);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("where a node is needed when it hurts most, or for what was learned before", () => {
+    const moves = fc.array(
+      fc.tuple(fc.constantFrom("when it goes", "soon", "late"), fc.integer({ min: 1, max: 12 })),
+      {
+        maxLength: 12,
+      },
+    );
+    fc.assert(
+      fc.property(podCounts, moves, (pods, all) => {
+        const cluster = new Cluster(pods);
+        for (const [move, times] of all)
+          for (let n = 0; n < times; n++) {
+            cluster.pass(2);
+            if (move === "when it goes") cluster.passUntilGone(60);
+            else for (let minute = 0; minute < (move === "soon" ? 1 : 30); minute++) cluster.pass(1);
+          }
+        expectBound(cluster);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("where long pauses teach not to wait, and then short ones follow, again and again", () => {
+    const cluster = new Cluster(0);
+    for (let round = 0; round < 50; round++)
+      for (const length of [20, 20, 20, 1, 1, 1, 1]) {
+        cluster.pass(2);
+        for (let minute = 0; minute < length; minute++) cluster.pass(1);
+      }
+    expectBound(cluster);
+  });
+});
+
+describe("a node that is rarely needed again within the time of its relaunch", () => {
+  const taught = (pods: number, length = 30): Cluster => {
+    const cluster = new Cluster(pods);
+    for (let n = 0; n < 6; n++) {
+      cluster.pass(2);
+      for (let minute = 0; minute < length; minute++) cluster.pass(1);
+    }
+    cluster.pass(2);
+    cluster.words.length = 0;
+    return cluster;
+  };
+
+  test("goes at the next look when it is empty", () => {
+    const cluster = taught(0);
+    expect(cluster.passUntilGone(30)).toBe(1);
+    expect(cluster.words).toEqual([
+      "superfluous for 0s; a relaunch is not waited for, because nodes here are rarely needed again within 5m",
+    ]);
+  });
+
+  test("waits for the eviction of its pods", () => {
+    const cluster = taught(2);
+    expect(cluster.passUntilGone(30)).toBe(7);
+    expect(cluster.words.at(-1)).toBe(
+      "superfluous for 6m; its removal is worth 6m: 2 pods; a relaunch is not waited for, because nodes here are rarely needed again within 5m",
+    );
+  });
+
+  test("waits again after some short pauses", () => {
+    const cluster = taught(0);
+    for (let n = 0; n < 8; n++) {
+      cluster.pass(1);
+      cluster.pass(2);
+    }
+    expect(cluster.passUntilGone(30)).toBe(6);
+  });
+
+  test("waits where pauses are short", () => {
+    expect(taught(0, 3).passUntilGone(30)).toBe(6);
+  });
+
+  test("waits where short and long pauses are as frequent", () => {
+    const cluster = new Cluster(0);
+    for (let n = 0; n < 40; n++) {
+      cluster.pass(2);
+      for (let minute = 0; minute < (n % 2 ? 1 : 30); minute++) cluster.pass(1);
+    }
+    cluster.pass(2);
+    expect(cluster.passUntilGone(30)).toBe(6);
+  });
+});
+
+test("of more than eight superfluous nodes the others always wait", () => {
+  const cluster = new Cluster(0);
+  for (let n = 0; n < 10; n++) {
+    cluster.pass(13);
+    for (let minute = 0; minute < 30; minute++) cluster.pass(1);
+  }
+  cluster.pass(13);
+  cluster.pass(1);
+  expect(cluster.nodes).toBe(13 - levels);
+  for (let minute = 0; minute < 5; minute++) cluster.pass(1);
+  expect(cluster.nodes).toBe(1);
+});
+
+describe("pauses", () => {
+  const look = (before: Pauses, minute: number, news: Partial<Parameters<typeof pausesAfter>[1]>) =>
+    pausesAfter(before, {
+      at: after(noon, minutes(minute - 1)),
+      now: after(noon, minutes(minute)),
+      superfluous: 0,
+      taken: 0,
+      launched: 0,
+      relaunchCost: minutes(5),
+      ...news,
+    });
+
+  test("go on when their node is gone, until one is launched", () => {
+    const first = look(noPauses, 0, { superfluous: 1 });
+    const second = look(first, 1, { taken: 1 });
+    expect(second).toMatchObject({ open: [{ since: noon, level: 0 }], gone: 1, ended: 0 });
+    const third = look(second, 3, { launched: 1 });
+    expect(third).toMatchObject({ open: [], gone: 0, ended: 1 });
+    expect(third.learned[0]).toBe(-minutes(2));
+  });
+
+  test("of nodes that are gone are over after the time of a relaunch, and others have their level", () => {
+    const first = look(noPauses, 0, { superfluous: 1 });
+    const second = look(first, 2, { taken: 1, superfluous: 1 });
+    expect(second.open.map(({ level }) => level)).toEqual([0, 1]);
+    const third = look(second, 5, { superfluous: 2 });
+    expect(third).toMatchObject({ gone: 0, ended: 0 });
+    expect(third.open.map(({ level }) => level)).toEqual([1, 0]);
+    expect(third.learned[0]).toBe(minutes(5));
+  });
+
+  test("are counted once", () => {
+    let pauses: Pauses = noPauses;
+    for (let minute = 0; minute < 60; minute++) pauses = look(pauses, minute, { superfluous: 1 });
+    pauses = look(pauses, 60, {});
+    expect(pauses.learned[0]).toBe(minutes(5));
+  });
+
+  test("teach no more than eight relaunches, and a record has room for them", () => {
+    let pauses: Pauses = noPauses;
+    for (let round = 0; round < 200; round++) {
+      const news = { at: after(noon, hours(round)), now: after(noon, hours(round + 1)) };
+      pauses = pausesAfter(pauses, {
+        ...{ ...news, superfluous: round % 2 ? 0 : 1_000, taken: 0, launched: 0, relaunchCost: minutes(5) },
+      });
+      expect(pauses.open.length).toBeLessThanOrEqual(mostPauses);
+    }
+    expect(pauses.learned).toHaveLength(levels);
+    for (const one of pauses.learned) expect(Math.abs(one)).toBeLessThanOrEqual(8 * minutes(5));
+  });
+});
