@@ -14,15 +14,15 @@ export interface KarpenterNodeHolderProps {
   readonly cluster: string;
   /** `hold`, or `observe`: everything is decided and recorded, and no node is changed. Default: hold. */
   readonly mode?: Settings["mode"];
-  /** How long each launch protects the nodes of its scope; or `auto`: a node goes when that pays (1m to 24h). Default: 20m. */
+  /** `auto`: a node goes when that pays; or how long each launch protects the nodes of its scope (1m to 24h). Default: auto. */
   readonly hold?: Duration | "auto";
   /** With `hold=auto`: what the relaunch of a node is worth, in time of that node (1m to 24h). Default: 5m. */
   readonly relaunchCost?: Duration;
   /** With `hold=auto`: what the eviction of a pod is worth, in time of its node (to 24h). Default: 3m. */
   readonly evictionCost?: Duration;
-  /** Launches never hold for longer without a break, however many there are; `0s` for no cap (1m to 168h). Default: 2h. */
+  /** With `hold=auto`, when after the last launch all nodes are released; else launches never hold for longer without a break, `0s` for no cap (1m to 168h). Default: 2h. */
   readonly maxHold?: Duration;
-  /** After `maxHold`, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h). Default: 10m. */
+  /** With a constant `hold`: after `maxHold`, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h). Default: 10m. */
   readonly breather?: Duration;
   /** The longest hold that a person or an event may ask for; a longer one is refused (1m to 2160h). Default: 24h. */
   readonly maxRequest?: Duration;

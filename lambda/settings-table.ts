@@ -59,8 +59,8 @@ export const holderSettings = {
   },
   hold: {
     value: { kind: "duration", least: minutes(1), most: hours(24), or: "auto" },
-    default: "20m",
-    help: "how long each launch protects the nodes of its scope; or `auto`: a node goes when that pays",
+    default: "auto",
+    help: "`auto`: a node goes when that pays; or how long each launch protects the nodes of its scope",
   },
   relaunchCost: {
     value: { kind: "duration", least: minutes(1), most: hours(24) },
@@ -75,12 +75,12 @@ export const holderSettings = {
   maxHold: {
     value: { kind: "duration", least: minutes(1), most: hours(24 * 7), zero: "for no cap" },
     default: "2h",
-    help: "launches never hold for longer without a break, however many there are; `0s` for no cap",
+    help: "with `hold=auto`, when after the last launch all nodes are released; else launches never hold for longer without a break, `0s` for no cap",
   },
   breather: {
     value: { kind: "duration", least: minutes(1), most: hours(24) },
     default: "10m",
-    help: "after `maxHold`, launches hold nothing for this long, so that Karpenter can consolidate",
+    help: "with a constant `hold`: after `maxHold`, launches hold nothing for this long, so that Karpenter can consolidate",
   },
   maxRequest: {
     value: { kind: "duration", least: minutes(1), most: hours(24 * 90) },

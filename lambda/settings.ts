@@ -21,7 +21,7 @@ export type RawSettings = Readonly<Partial<Record<SettingName, unknown>>>;
 export type Settings = Omit<Values<typeof holderSettings>, "hold" | "nodePools"> &
   Pick<Rules, "hold" | "auto" | "nodePools">;
 
-/** With `hold=auto`, how long a launch holds where pods may not be listed. */
+/** With `hold=auto`, how long a launch holds where pods may not be listed, or where there are no NodeClaims. */
 const withoutPods = minutes(20);
 
 /** Reads all settings and reports every problem at once; those left out have their defaults. */
@@ -29,8 +29,9 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
   const { values, problems } = readValues(holderSettings, raw);
   const { hold: length, nodePools, ...others } = values;
   const { maxHold, initialDelay, karpenter } = others;
-  const auto = length === "auto";
-  const hold = auto ? Math.min(withoutPods, maxHold || withoutPods) : length;
+  // Room for pods is known from NodeClaims, which Karpenter before v0.32 does not have.
+  const auto = length === "auto" && karpenter === "v1";
+  const hold = length === "auto" ? Math.min(withoutPods, maxHold || withoutPods) : length;
   const refuse = (name: "maxHold" | "initialDelay", expected: string) =>
     problems.push(`${name} must be ${expected}, not "${formatDuration(values[name])}"`);
   if (auto && maxHold === 0) refuse("maxHold", "a time with hold=auto");

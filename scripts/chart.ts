@@ -176,11 +176,14 @@ function withoutPatchToObserve(object: string, observing: string | undefined): s
   return object.replace(patchVerb, `{{- if ne $mode "observe" }}\n${patchVerb}{{- end }}\n`);
 }
 
-/** With `hold=auto` the rights to list pods follow the others. */
+/** With `hold=auto` the rights to list pods follow the others; without NodeClaims they are of no use. */
 function podRightsIn(looking: string | undefined, object: string): string {
   if (looking === object) return "";
   if (!looking?.startsWith(object)) throw new Error("the rights of hold=auto do not follow the others");
-  return `{{- if and (not .mode) (eq ($set.hold | default "") "auto") }}\n${looking.slice(object.length)}{{- end }}\n`;
+  const { hold, karpenter } = runSettings;
+  const isAuto = `(eq ($set.hold | default "${hold.default}") "auto")`;
+  const hasClaims = `(eq ($set.karpenter | default "${karpenter.default}") "v1")`;
+  return `{{- if and (not .mode) ${isAuto} ${hasClaims} }}\n${looking.slice(object.length)}{{- end }}\n`;
 }
 
 /** Stand for text that the template fills in; none of it needs an escape in YAML or CEL. */

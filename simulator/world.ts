@@ -80,7 +80,7 @@ export class World {
   #current: Invocation | undefined;
 
   constructor(settings: Partial<Settings> = {}, ids: Ids = countedIds()) {
-    this.settings = { ...readSettings({ cluster: "prod" }), ...settings };
+    this.settings = { ...readSettings({ cluster: "prod", hold: "20m" }), ...settings };
     const { metrics, cluster } = this;
     const { karpenter } = this.settings;
     const clock = { now: () => this.#now() };

@@ -13,7 +13,7 @@ variable "mode" {
 }
 
 variable "hold" {
-  description = "how long each launch protects the nodes of its scope; or auto: a node goes when that pays (1m to 24h) (default: 20m)"
+  description = "auto: a node goes when that pays; or how long each launch protects the nodes of its scope (1m to 24h) (default: auto)"
   type        = string
   default     = null
 }
@@ -31,13 +31,13 @@ variable "eviction_cost" {
 }
 
 variable "max_hold" {
-  description = "launches never hold for longer without a break, however many there are; 0s for no cap (1m to 168h) (default: 2h)"
+  description = "with hold=auto, when after the last launch all nodes are released; else launches never hold for longer without a break, 0s for no cap (1m to 168h) (default: 2h)"
   type        = string
   default     = null
 }
 
 variable "breather" {
-  description = "after maxHold, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h) (default: 10m)"
+  description = "with a constant hold: after maxHold, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h) (default: 10m)"
   type        = string
   default     = null
 }

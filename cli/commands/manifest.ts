@@ -23,7 +23,7 @@ export const manifest = (terminal: Terminal): Command => {
     ["manifest | kubectl apply -f -", "give a deployment with access=manual its rights"],
     ["manifest --karpenter v0.31", "the same for Karpenter up to v0.31"],
     ["manifest --mode observe", "without the right to change nodes, for a holder that only observes"],
-    ["manifest --hold auto", "with the right to list pods, which hold=auto needs"],
+    ["manifest --hold 20m", "without the right to list pods, which hold=auto needs"],
     ["manifest --holder run | kubectl apply -f -", "rights for the command `run`"],
   ]);
 };

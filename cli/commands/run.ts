@@ -166,10 +166,11 @@ async function serve(what: "page" | "metrics", log: Log, start: () => Promise<Se
 async function startPage({ timeline: events }: Run, settings: Settings, port: Flags["page"]) {
   if (port === undefined) return undefined;
   const { LivePage } = await import("../../local/page/live-page.ts");
-  const { cluster, hold, mode } = settings;
+  const { cluster, hold, auto, mode } = settings;
   const observes = mode === "observe";
   const holds = observes ? "With mode=hold, each launch would hold" : "Each launch holds";
-  const about = `${holds} the nodes of ${cluster} for ${formatDuration(hold)}.`;
+  const long = auto ? "while that pays" : `for ${formatDuration(hold)}`;
+  const about = `${holds} the nodes of ${cluster} ${long}.`;
   const options = { events, clock: systemClock, title: `The holder of ${cluster}`, about, observes };
   return LivePage.start(options, port === true ? 0 : port);
 }

@@ -4,6 +4,7 @@ import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
+import { holderSettings } from "../../lambda/settings-table.ts";
 import type { Ask } from "../control/client.ts";
 import type { Account, FunctionFacts } from "./aws/account.ts";
 
@@ -38,13 +39,13 @@ export function reapply({ env }: Pick<FunctionFacts, "env">): string {
   const annotation = env[SettingEnvironment.holdAnnotation] ?? Karpenter.v1.annotation;
   const ofAnnotation = annotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${annotation}`;
   const ofMode = modeOf({ env }) === "observe" ? " --mode observe" : "";
-  const ofHold = isAuto({ env }) ? " --hold auto" : "";
+  const ofHold = isAuto({ env }) ? "" : ` --hold ${env[SettingEnvironment.hold]}`;
   return `npx karpenter-node-holder manifest${ofAnnotation}${ofMode}${ofHold} | kubectl apply -f -`;
 }
 
 /** Whether these functions have `hold=auto`. */
 export const isAuto = ({ env }: Pick<FunctionFacts, "env">): boolean =>
-  env[SettingEnvironment.hold] === "auto";
+  (env[SettingEnvironment.hold] ?? holderSettings.hold.default) === "auto";
 
 /** The setting `mode` of these functions. */
 export const modeOf = ({ env }: Pick<FunctionFacts, "env">): Rules["mode"] =>

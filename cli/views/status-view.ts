@@ -112,12 +112,15 @@ function settingsOf({ rules }: StatusAnswer): string {
 
 function rulesOf({ rules, version }: StatusAnswer): string {
   const { mode, hold, auto, maxHold, breather, initialDelay, scope } = rules;
-  const length = auto ? "while it pays" : `${formatDuration(hold)} after each launch`;
-  const parts = [
-    `${mode === "observe" ? "observes only, would hold" : "holds"} ${length}`,
+  const cap =
     maxHold > 0
       ? `${formatDuration(maxHold)} at most, then ${formatDuration(breather)} of breather`
-      : "without a cap",
+      : "without a cap";
+  const length = auto
+    ? [`each node while that pays, until ${formatDuration(maxHold)} after the last launch`]
+    : [`${formatDuration(hold)} after each launch`, cap];
+  const parts = [
+    `${mode === "observe" ? "observes only, would hold" : "holds"} ${length.join(", ")}`,
     ...(initialDelay > 0 ? [`acts after ${formatDuration(initialDelay)}`] : []),
     scope === "nodepool" ? "by NodePool" : "whole cluster",
     `version ${version}`,

@@ -114,9 +114,11 @@ async function releaseOrphanedMarks(
   return changed;
 }
 
-function measure({ clock, metrics }: PassContext, { records, marked }: All): void {
+function measure({ clock, metrics, rules }: PassContext, { records, marked }: All): void {
   const now = clock.now().getTime();
-  const started = records.flatMap(({ launchHold }) => (launchHold ? [launchHold.startedAt.getTime()] : []));
+  // The limit of a hold that pays counts from its last launch.
+  const countFrom = rules.auto ? "lastLaunchAt" : "startedAt";
+  const started = records.flatMap(({ launchHold }) => (launchHold ? [launchHold[countFrom].getTime()] : []));
   metrics.add("HoldActive", records.filter(({ hold }) => hold).length);
   metrics.add("OldestHoldMs", now - started.reduce((a, b) => Math.min(a, b), now));
   metrics.add("NodesHeldNow", marked.length);

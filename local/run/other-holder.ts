@@ -24,7 +24,7 @@ const mostPastHolds = 10_000;
 /** Two holders remove each other's marks: where another one seems to work, this one may only take its place. */
 export async function refuseBesideOther(
   { api, marked, holds, journal }: Cluster,
-  { settings: { maxHold, maxRequest }, clock, takeOver }: Choice,
+  { settings: { auto, maxHold, maxRequest }, clock, takeOver }: Choice,
   context: CallContext,
 ): Promise<void> {
   const past = await journal.history(mostPastHolds);
@@ -33,8 +33,9 @@ export async function refuseBesideOther(
   const foreign = marked.map(({ labels }) => labels?.[holdLabel] ?? "").filter((id) => !known.has(id));
   const count = foreign.length;
   // An older hold is over, whichever holder it belonged to. Without a cap, any hold may still be on.
+  const isCapped = !auto && maxHold > 0;
   const longest = Math.max(maxHold, maxRequest, longestWindow);
-  const mayRun = foreign.some((id) => maxHold === 0 || after(startOf(id), longest) > clock.now());
+  const mayRun = foreign.some((id) => !isCapped || after(startOf(id), longest) > clock.now());
   const marks = `${count} nodes carry marks of holds that are not in this record`;
   const because = mayRun ? marks : await whoseRights(api, context);
   if (because !== undefined && !takeOver)

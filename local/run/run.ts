@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { attemptAll, TryAgainError } from "../../lambda/core/errors.ts";
+import { lengthOf } from "../../lambda/core/launches.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock, Log, Metrics } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
@@ -91,7 +92,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
   };
   /** A node that appears is a launch; one that has outlived a hold's time would start none. */
   const reportLaunch = ({ before, now }: NodeChange) => {
-    if (before || !now || after(now.createdAt, hold) <= clock.now()) return;
+    if (before || !now || after(now.createdAt, lengthOf(settings)) <= clock.now()) return;
     const { instance, createdAt: launchedAt } = now;
     const launches = [{ instance, launchedAt }];
     const followUp = { kind: "launches", launches, firstSeenAt: clock.now(), attempt: 0 } as const;

@@ -13,18 +13,21 @@ const verbs = (yaml: string) =>
   [...yaml.matchAll(/^ {6}- (get|list|patch|watch)$/gm)].map(([, verb]) => verb);
 
 const ofNodeClaims = ["list"];
+const ofPods = ["list"];
+const ofBudgets = ["list"];
+const ofOthers = [...ofNodeClaims, ...ofPods, ...ofBudgets];
 
 describe("the command manifest", () => {
   it("prints what a deployment writes into its cluster", async () => {
     const { exit, output } = await manifest();
     expect(exit).toBe(0);
-    expect(`${output}\n`).toBe(manifestYaml([Karpenter.v1.annotation]));
-    expect(verbs(output)).toEqual(["get", "list", "patch", ...ofNodeClaims]);
+    expect(`${output}\n`).toBe(manifestYaml([Karpenter.v1.annotation], { auto: true }));
+    expect(verbs(output)).toEqual(["get", "list", "patch", ...ofOthers]);
   });
 
   it("lets run watch as well", async () => {
     const { output } = await manifest("--holder", "run");
-    expect(verbs(output)).toEqual(["get", "list", "patch", "watch", ...ofNodeClaims]);
+    expect(verbs(output)).toEqual(["get", "list", "patch", "watch", ...ofOthers]);
   });
 
   it.each([
@@ -35,16 +38,25 @@ describe("the command manifest", () => {
     ],
   ])("lets a holder that observes change no node: %j", async (flags, ofNodes) => {
     const { output } = await manifest(...flags, "--mode", "observe");
-    expect(verbs(output)).toEqual([...ofNodes, ...ofNodeClaims]);
+    expect(verbs(output)).toEqual([...ofNodes, ...ofOthers]);
   });
 
-  it.each([[], ["--holder", "run"], ["--mode", "observe"]])(
-    "gives no right to events, pods or anything else but nodes and NodeClaims: %j",
-    async (...flags) => {
+  const ofAuto = ["- nodes", "- nodeclaims", "- pods", "- poddisruptionbudgets"];
+  const ofConstantHold = ["- nodes", "- nodeclaims"];
+  it.each([
+    [[], ofAuto],
+    [["--holder", "run"], ofAuto],
+    [["--mode", "observe"], ofAuto],
+    [["--hold", "20m"], ofConstantHold],
+    [["--holder", "run", "--hold", "20m"], ofConstantHold],
+    [["--karpenter", "v0.31"], ofConstantHold],
+  ])(
+    "with %j gives rights to nodes and NodeClaims, for hold=auto to list pods and their budgets, and to nothing else",
+    async (flags, expected) => {
       const { output } = await manifest(...flags);
       const roles = output.split("---\n").filter((text) => /^kind: (Cluster)?Role$/m.test(text));
       const resources = roles.flatMap((text) => [...text.matchAll(/resources:\n((?: {6}- .+\n)+)/g)]);
-      expect(resources.map(([, names]) => names?.trim())).toEqual(["- nodes", "- nodeclaims"]);
+      expect(resources.map(([, names]) => names?.trim())).toEqual(expected);
     },
   );
 

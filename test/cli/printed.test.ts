@@ -84,10 +84,20 @@ const observed = {
 } as const;
 
 const base = { cluster: "prod", at: noon, version: "1.0.0", nodesUserHeld: 2, limits: [] };
-const others = { maxHold: "0s", initialDelay: "30s", scope: "nodepool", nodePools: "a,!b" };
+const others = { hold: "20m", maxHold: "0s", initialDelay: "30s", scope: "nodepool", nodePools: "a,!b" };
+const constant = readSettings({ cluster: "prod", hold: "20m" });
 const rules = readSettings({ cluster: "prod" });
+const worth = "its removal is worth 14m: 5m and 3 pods";
+const paying = {
+  ...{ ...held, capped: false },
+  goes: [
+    { name: "a", isLetGo: true, because: `superfluous for 14m; ${worth}` },
+    { name: "b", isLetGo: false, dueAt: after(9), because: `superfluous for 5m; ${worth}` },
+    { name: "c", isLetGo: false, because: "superfluous for 5m; it runs the pod ci/build of a Job" },
+  ],
+};
 const statuses = [
-  { ...base, rules, scopes: [held], lastSweep: after(-2) },
+  { ...base, rules: constant, scopes: [held], lastSweep: after(-2) },
   { ...base, rules, scopes: [requested], lastSweep: after(-2) },
   {
     ...{ ...base, rules: readSettings({ cluster: "prod", ...others }) },
@@ -96,6 +106,7 @@ const statuses = [
   { ...base, rules: readSettings({ cluster: "prod", mode: "observe" }), scopes: [observed] },
   { ...base, rules, scopes: [] },
   { ...base, rules, scopes: [], nodesOrphaned: 1 },
+  { ...base, rules, scopes: [paying], lastSweep: after(-2) },
 ];
 const shown = (status: object, style: typeof styled, wide: boolean) =>
   statusView(parseStatus(JSON.parse(JSON.stringify(status))), style, wide);

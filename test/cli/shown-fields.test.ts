@@ -20,7 +20,12 @@ const scope: Required<ScopeStatus> = {
   ...{ nodesHeld: 5, nodes: ["a"], nodesObserved: 4, drifted: 2, isAwaiting: true, nextLook: soon(20) },
 };
 const status: Required<StatusAnswer> = {
-  ...{ cluster: "prod", at: noon, version: "1", rules: readSettings({ cluster: "prod", nodePools: "a,!b" }) },
+  ...{
+    cluster: "prod",
+    at: noon,
+    version: "1",
+    rules: readSettings({ cluster: "prod", hold: "20m", nodePools: "a,!b" }),
+  },
   ...{ scopes: [scope], nodesUserHeld: 1, nodesOrphaned: 1, lastSweep: soon(-3), limits: ["l"] },
 };
 const past: Required<PastHold> = {

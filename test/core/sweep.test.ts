@@ -95,6 +95,13 @@ describe("a sweep", () => {
     await sweep(context());
     expect(latest("NodesHeldNow")).toEqual([2]);
   });
+
+  it("counts the age of a hold that pays from its last launch, as its limit does", async () => {
+    const { world, context } = aWorld([dueAt(70, "web", first)], { ...byPool, auto: true });
+    world.time = at(60);
+    await sweep(context());
+    expect(world.metrics.all("OldestHoldMs")).toEqual([minutes(10)]);
+  });
 });
 
 describe("orphaned marks", () => {

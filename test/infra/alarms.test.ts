@@ -98,7 +98,7 @@ it("calls a function failing when three tries of the same work failed, however f
 });
 
 it("has no cap to watch where there is none", () => {
-  const uncapped = { maxHold: Duration.minutes(0) };
+  const uncapped = { hold: Duration.minutes(20), maxHold: Duration.minutes(0) };
   expect(alarm("hold-over-cap", uncapped)).toBeUndefined();
   expect(alarmsOf(synthesize(uncapped))).toHaveLength(alarms.length - 1);
 });

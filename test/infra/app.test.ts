@@ -56,7 +56,7 @@ describe("the app", { timeout: 60_000 }, () => {
   });
 
   it("reports all wrong settings at once, each with what was expected, and no stack trace", async () => {
-    const context = { cluster: "prod", hold: "banana", maxHold: "1m", scope: "planet" };
+    const context = { cluster: "prod", hold: "20m", breather: "banana", maxHold: "1m", scope: "planet" };
     const app = join(import.meta.dirname, "../../infra/app.ts");
     const env = { ...process.env, CDK_OUTDIR: out, CDK_CONTEXT_JSON: JSON.stringify(context) };
     const ended = promisify(execFile)(process.execPath, [app], { env });
@@ -67,7 +67,7 @@ describe("the app", { timeout: 60_000 }, () => {
 
     expect(code).toBe(1);
     const problems = [
-      'hold must be auto, or a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "banana"',
+      'breather must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d, not "banana"',
       'scope must be cluster or nodepool, not "planet"',
       'maxHold must be at least hold (20m), or 0s, not "1m"',
     ];

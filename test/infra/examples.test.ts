@@ -36,7 +36,7 @@ const examples: Readonly<Record<string, (stacks: Readonly<Record<string, Templat
     expect(functions).toContainEqual(
       expect.objectContaining({
         FunctionName: "karpenter-node-holder-prod-hold",
-        Environment: { Variables: expect.objectContaining({ HOLD: "30m" }) },
+        Environment: { Variables: expect.objectContaining({ HOLD: "auto" }) },
       }),
     );
     expect(Object.keys(Platform?.findOutputs("*") ?? {}).join()).toContain("ForceRelease");

@@ -9,7 +9,7 @@ import { readContext } from "../../infra/settings/context.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import { settingNames } from "../../lambda/settings.ts";
 import { deploymentSettings, holderSettings } from "../../lambda/settings-table.ts";
-import { otherValues } from "../support/other-values.ts";
+import { otherCosts, otherValues } from "../support/other-values.ts";
 import {
   actions,
   allowed,
@@ -37,13 +37,16 @@ const templateOf = (context: Readonly<Record<string, string>>): Template =>
 
 const usual = templateOf({}).toJSON();
 
-it("passes every setting of the holder on to the functions", () => {
-  const texts: Readonly<Record<string, string>> = otherValues(holderSettings);
-  const functions = resourcesOf(templateOf(texts), "AWS::Lambda::Function").values();
-  const environments = [...functions].map(({ Properties }) => Object(Properties.Environment).Variables);
-  const expected = settingNames.map((name) => [SettingEnvironment[name], texts[name]]);
-  expect(environments).toContainEqual(expect.objectContaining(Object.fromEntries(expected)));
-});
+it.each([otherValues(holderSettings), otherCosts(holderSettings)])(
+  "passes the settings %j on to the functions",
+  (texts: Readonly<Record<string, string>>) => {
+    const functions = resourcesOf(templateOf(texts), "AWS::Lambda::Function").values();
+    const environments = [...functions].map(({ Properties }) => Object(Properties.Environment).Variables);
+    const given = settingNames.filter((name) => name in texts);
+    const expected = given.map((name) => [SettingEnvironment[name], texts[name]]);
+    expect(environments).toContainEqual(expect.objectContaining(Object.fromEntries(expected)));
+  },
+);
 
 it.each(Object.entries(otherValues(deploymentSettings)))(
   "deploys something else with %s=%s",

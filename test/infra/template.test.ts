@@ -3,7 +3,7 @@ import { fillIn, type Template, type TemplateKind } from "../../cli/template/fil
 import { checkDeployment } from "../../lambda/settings.ts";
 import { type Setting, settingsTable } from "../../lambda/settings-table.ts";
 import { synthesizeStack, synthesizeTemplate } from "../../scripts/templates.ts";
-import { otherValues } from "../support/other-values.ts";
+import { otherCosts, otherValues } from "../support/other-values.ts";
 
 const built = new Map<TemplateKind, string>();
 function builtFor(kind: TemplateKind): string {
@@ -39,6 +39,7 @@ const contexts: readonly Context[] = [
   { cluster: "prod" },
   { ...others, cluster: "an-other" },
   { ...installed, cluster: "long_Name-".repeat(10) },
+  { cluster: "prod", ...otherCosts(settingsTable) },
   { cluster: "prod", holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h; rate(1 day) 30m" },
 ];
 

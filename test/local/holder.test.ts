@@ -22,7 +22,8 @@ describe("the holder in one process", () => {
     log = new CollectedLog();
   });
 
-  const open = () => localWorld({ settings: readSettings({ cluster: "prod" }), clock, log, cluster, table });
+  const open = () =>
+    localWorld({ settings: readSettings({ cluster: "prod", hold: "20m" }), clock, log, cluster, table });
   const runUntil = (moment: number) => clock.runUntil(after(noon, moment));
   /** Until then this call of the record fails. */
   const failsUntil = (call: "all" | "find", moment: number) => {

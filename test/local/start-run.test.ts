@@ -183,8 +183,11 @@ describe("a run beside another holder", () => {
 
   it("removes marks of a hold that is over, however long it was asked for, and says so", async () => {
     joins("b", { ago: hours(24 * 9), holdId: idAt(hours(24 * 7) + minutes(1)) });
-    const noCap = readSettings({ cluster: "prod", maxHold: "0s" });
-    await expect(start({ settings: noCap })).rejects.toThrow(refusal);
+    const withoutCap = [
+      readSettings({ cluster: "prod", hold: "20m", maxHold: "0s" }),
+      readSettings({ cluster: "prod" }),
+    ];
+    for (const noCap of withoutCap) await expect(start({ settings: noCap })).rejects.toThrow(refusal);
     await start();
     expect(log.reported("marks of holds that are not in this record are removed")).toEqual([{ nodes: 1 }]);
     expect(held()).toEqual([]);

@@ -9,7 +9,7 @@ import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
 import { localWorld } from "../../simulator/local-world.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
-import { otherValues } from "../support/other-values.ts";
+import { otherCosts, otherValues } from "../support/other-values.ts";
 
 /** What a holder with these settings does in an afternoon in which every setting has something to decide. */
 async function playedBy(settings: Settings): Promise<readonly string[]> {
@@ -55,18 +55,19 @@ async function playedBy(settings: Settings): Promise<readonly string[]> {
   return done;
 }
 
-const played = (raw: RawSettings) => playedBy(readSettings({ cluster: "dev", ...raw }));
+const constant = { cluster: "dev", hold: "20m" };
+const played = (raw: RawSettings) => playedBy(readSettings({ ...constant, ...raw }));
 const usual = played({});
 
 it("the afternoon is the same each time, and a setting that nothing reads changes nothing in it", async () => {
   expect((await usual).length).toBeGreaterThan(10);
-  const unread = { ...readSettings({ cluster: "dev" }), unread: "of no effect" };
+  const unread = { ...readSettings(constant), unread: "of no effect" };
   expect(await playedBy(unread)).toEqual(await usual);
 });
 
 it.each(settingNames)("the setting %s changes what the holder does", async (name) => {
-  const { [name]: value } = otherValues(holderSettings);
-  const isOfAuto = name === "relaunchCost" || name === "evictionCost";
-  const others = isOfAuto ? { hold: "auto" } : {};
+  const costs = otherCosts(holderSettings);
+  const { [name]: value } = { ...otherValues(holderSettings), ...costs };
+  const others = name in costs ? { hold: "auto" } : {};
   expect(await played({ ...others, [name]: value })).not.toEqual(await played(others));
 });

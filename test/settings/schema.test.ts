@@ -10,9 +10,9 @@ it("describes the settings of run, with its defaults", () => {
     hold: {
       type: "string",
       pattern: "^(([0-9]+[dhms])+|auto)$",
-      default: "20m",
+      default: "auto",
       description:
-        "how long each launch protects the nodes of its scope; or `auto`: a node goes when that pays (1m to 24h)",
+        "`auto`: a node goes when that pays; or how long each launch protects the nodes of its scope (1m to 24h)",
     },
     driftWait: { description: expect.stringMatching(/ \(to 168h\)$/) },
     mode: { enum: ["hold", "observe"], default: "hold" },

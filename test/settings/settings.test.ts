@@ -3,7 +3,7 @@ import { hours, minutes } from "../../lambda/core/duration.ts";
 import { checkSettings, readSettings, settingNames, writeSettings } from "../../lambda/settings.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import fc from "../support/fast-check.ts";
-import { otherValues } from "../support/other-values.ts";
+import { otherCosts, otherValues } from "../support/other-values.ts";
 
 const problemsOf = (raw: Parameters<typeof checkSettings>[0]) =>
   checkSettings({ cluster: "prod", ...raw }).problems;
@@ -12,7 +12,9 @@ describe("the settings", () => {
   it("have a default, except the cluster", () => {
     const settings = readSettings({ cluster: "prod" });
 
-    expect(settings).toMatchObject({ hold: minutes(20), maxHold: hours(2), scope: "cluster" });
+    expect(settings).toMatchObject({ auto: true, maxHold: hours(2), scope: "cluster" });
+    // Where pods may not be listed.
+    expect(settings.hold).toBe(minutes(20));
     expect(settings).toMatchObject({ nodePools: { only: [], except: [] }, karpenter: "v1" });
     expect(settings).toMatchObject({ mode: "hold", maxRequest: hours(24), driftWait: 0 });
     expect(settings.holdAnnotation).toBe("karpenter.sh/do-not-disrupt");
@@ -58,11 +60,11 @@ describe("the settings", () => {
     expect(problemsOf({ hold: "5m", initialDelay: "5m" })).toEqual([
       'initialDelay must be shorter than hold (5m), not "5m"',
     ]);
-    expect(problemsOf({ hold: "auto", maxHold: "0s" })).toEqual([
-      'maxHold must be a time with hold=auto, not "0s"',
+    expect(problemsOf({ maxHold: "0s" })).toEqual(['maxHold must be a time with hold=auto, not "0s"']);
+    expect(problemsOf({ hold: "20m", relaunchCost: "10m" })).toEqual([
+      "relaunchCost has an effect with hold=auto only",
     ]);
-    expect(problemsOf({ relaunchCost: "10m" })).toEqual(["relaunchCost has an effect with hold=auto only"]);
-    expect(problemsOf({ hold: "auto", relaunchCost: "10m", evictionCost: "0s" })).toEqual([]);
+    expect(problemsOf({ relaunchCost: "10m", evictionCost: "0s" })).toEqual([]);
   });
 
   it("of Karpenter v0.31 use its annotation, unless holdAnnotation is set", () => {
@@ -75,6 +77,15 @@ describe("the settings", () => {
     });
   });
 
+  it("of Karpenter v0.31 hold for a constant time, because it has no NodeClaims", () => {
+    const settings = readSettings({ cluster: "prod", karpenter: "v0.31" });
+    expect(settings).toMatchObject({ hold: minutes(20), auto: false });
+    expect(problemsOf({ karpenter: "v0.31", maxHold: "0s" })).toEqual([]);
+    expect(problemsOf({ karpenter: "v0.31", evictionCost: "5m" })).toEqual([
+      "evictionCost has an effect with hold=auto only",
+    ]);
+  });
+
   it("take NodePools as text or as a list", () => {
     const nodePools = { only: ["a", "b"], except: ["c"] };
 
@@ -83,7 +94,11 @@ describe("the settings", () => {
   });
 
   it("are the same after a way through the environment as text", () => {
-    for (const raw of [{ cluster: "prod", maxHold: "0s" }, otherValues(holderSettings)]) {
+    for (const raw of [
+      { cluster: "prod", hold: "30m", maxHold: "0s" },
+      { cluster: "prod", hold: "auto", ...otherCosts(holderSettings) },
+      otherValues(holderSettings),
+    ]) {
       const settings = readSettings(raw);
       expect(writeSettings(settings)).toMatchObject(raw);
       expect(readSettings(writeSettings(settings))).toEqual(settings);

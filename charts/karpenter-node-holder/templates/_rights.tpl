@@ -32,7 +32,7 @@ rules:
       - nodeclaims
     verbs:
       - list
-{{- if and (not .mode) (eq ($set.hold | default "") "auto") }}
+{{- if and (not .mode) (eq ($set.hold | default "auto") "auto") (eq ($set.karpenter | default "v1") "v1") }}
   - apiGroups:
       - ''
     resources:

@@ -10,6 +10,7 @@ import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/key
 import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
+import { readSettings } from "../../../lambda/settings.ts";
 import { runSettings } from "../../../lambda/settings-table.ts";
 import { findCluster } from "../../../local/run/find-cluster.ts";
 import { chartFolder } from "../../../scripts/chart.ts";
@@ -20,7 +21,7 @@ import { both, merge, path } from "../../cluster-access/policy-requests.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { HolderProcess } from "../../support/holder-process.ts";
 import { newFolder } from "../../support/new-folder.ts";
-import { otherValues } from "../../support/other-values.ts";
+import { otherCosts, otherValues } from "../../support/other-values.ts";
 import { buildHelm, program } from "../engines/build.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
@@ -38,7 +39,12 @@ const holdDuring = [
   "cron(0 8,12 ? * MON-FRI *) Europe/Berlin 2h nodepool/batch",
   "rate(7 days) 30m nodepool/web",
 ];
-const settings = { ...otherValues(runSettings), nodePools: ["batch", "web", "!system"], holdDuring };
+const settings = {
+  ...otherValues(runSettings),
+  ...otherCosts(runSettings),
+  nodePools: ["batch", "web", "!system"],
+  holdDuring,
+};
 const everything = {
   settings,
   imagePullSecrets: [{ name: "registry" }],
@@ -130,6 +136,7 @@ describe("what Helm renders", () => {
     [{}, annotation, "hold"],
     [{ mode: "observe" }, annotation, "observe"],
     [{ hold: "auto" }, annotation, "hold"],
+    [{ hold: "20m" }, annotation, "hold"],
     [{ karpenter: "v0.31" }, Karpenter["v0.31"].annotation, "hold"],
     [{ karpenter: "v0.31", holdAnnotation: "example.com/stay" }, "example.com/stay", "hold"],
   ] as const)(
@@ -142,7 +149,8 @@ describe("what Helm renders", () => {
       ] as const) {
         const subject = { kind: "ServiceAccount", name, namespace } as const;
         // What is released after an uninstall may be marked from before a holder observed.
-        const ofHolder = { mode, auto: "hold" in chosen && chosen.hold === "auto" };
+        const { auto } = readSettings({ cluster: "prod", ...chosen });
+        const ofHolder = { mode, auto };
         const rights = rightsToRun([key], { subject, ...(name === releaser ? {} : ofHolder) });
         for (const expected of rights as readonly Kubernetes[]) {
           const found = objects.filter((one) => one.kind === expected.kind && isOfAccount(one));

@@ -17,6 +17,7 @@ const redundantDependency = "W3005";
 
 const everything = {
   cluster: "long_Name-".repeat(10),
+  hold: "20m",
   maxHold: "0s",
   holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h; rate(1 day) 30m",
   vpc: "subnet-0123456789abcdef0,sg-0123456789abcdef0",
