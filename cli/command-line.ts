@@ -2,6 +2,7 @@ import { type Argument, Command, CommanderError, type Option } from "commander";
 import { holderName } from "../lambda/core/marks/keys.ts";
 import { version } from "../lambda/version.ts";
 import { advise } from "./commands/advise.ts";
+import { completion, suggestFor, suggestionsFor } from "./commands/completion.ts";
 import { doctor } from "./commands/doctor.ts";
 import { history } from "./commands/history.ts";
 import { manifest } from "./commands/manifest.ts";
@@ -9,13 +10,14 @@ import { hold, pause, release, resume } from "./commands/operate.ts";
 import { run } from "./commands/run.ts";
 import { status } from "./commands/status.ts";
 import { template } from "./commands/template.ts";
-import { printFailure, seeHelp } from "./terminal/failure.ts";
+import { wait } from "./commands/wait.ts";
+import { AnswerNo, printFailure, seeHelp } from "./terminal/failure.ts";
 import { Exit, type Terminal } from "./terminal/terminal.ts";
 
 /** Every command, in the order of the help: its name, flags and action. The action loads heavy imports. */
 export const commands = [
-  ...[status, hold, release, pause, resume, history, doctor, advise],
-  ...[manifest, template, run],
+  ...[status, hold, release, pause, resume, wait, history, doctor, advise],
+  ...[manifest, template, run, completion],
 ];
 
 /** Runs a command and returns its exit code; never ends the process itself. */
@@ -24,6 +26,10 @@ export async function commandLine(words: readonly string[], terminal: Terminal):
   for (const command of commands) program.addCommand(framed(command(terminal), terminal));
   const [first = "", second] = words;
   const isCommand = (word: string | undefined) => program.commands.some((one) => one.name() === word);
+  if (first === suggestFor) {
+    for (const one of suggestionsFor(words.slice(1), program.commands)) terminal.out(one);
+    return Exit.done;
+  }
   try {
     if (words.length === 0) program.help({ error: true });
     // Left to commander, help for an unknown command would show the help of all, without an error.
@@ -32,6 +38,7 @@ export async function commandLine(words: readonly string[], terminal: Terminal):
     return Exit.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? Exit.done : Exit.usage;
+    if (error instanceof AnswerNo) return Exit.no;
     return printFailure(error, terminal, isCommand(first) ? `${holderName} ${first}` : holderName);
   }
 }
@@ -41,7 +48,10 @@ const frame = (terminal: Terminal): Command =>
     .description("Protects Karpenter's nodes from disruption for a while after every launch.")
     .version(version, "-V, --version", "print the version")
     .helpCommand("help [command]", "Show help for a command.")
-    .addHelpText("after", "\nExit codes: 0 success, 1 failure, 2 wrong usage.");
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 success, 1 failure, 2 wrong usage, 3 not held or not yet (status --exit-code, wait).",
+    );
 
 /** Commander throws instead of ending the process, and writes where the terminal is. */
 const framed = (command: Command, { out, notify }: Terminal): Command =>

@@ -9,6 +9,7 @@ import { Construct } from "constructs";
 import { minutes } from "../lambda/core/duration.ts";
 import { holderName } from "../lambda/core/marks/keys.ts";
 import type { MetricName } from "../lambda/core/metrics.ts";
+import { scheduleAlias } from "../lambda/names.ts";
 import type { Settings } from "../lambda/settings.ts";
 import { ClusterAccess } from "./access/cluster-access.ts";
 import { acknowledgeWildcard } from "./acknowledge.ts";
@@ -74,7 +75,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
 
     const table = new HoldTable(this, `Holds-${cluster}`);
     const launches = new LaunchQueue(this, "Launches", { cluster, consumerTimeout: holdTimeout });
-    const releaseFunctionArn = functionArn(this, cluster, "release");
+    const releaseFunctionArn = `${functionArn(this, cluster, "release")}:${scheduleAlias}`;
     const schedules = new ReleaseSchedules(this, "Releases", { cluster, releaseFunctionArn });
     const environment = environmentOf(plan, { table, launches, schedules, releaseFunctionArn });
     const functions = new HolderFunctions(this, "Functions", { plan, environment });
@@ -122,6 +123,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
       sweepTimer,
     });
     this.alarms = this.watch.all;
+    if (plan.alarms === "notify") this.watch.requireActions(this);
     if (props.alarmTopic) this.addAlarmAction(new SnsAction(props.alarmTopic));
     const dashboard = new HolderDashboard(this, "Dashboard", {
       cluster,

@@ -50,6 +50,8 @@ export interface KarpenterNodeHolderProps {
   readonly vpc?: HolderVpc;
   /** SNS topic that receives every alarm. Default: none. */
   readonly alarmTopic?: ITopic;
+  /** `notify`: every alarm needs an action, like a topic; `none`: alarms notify no one. Default: notify. */
+  readonly alarms?: Values<typeof deploymentSettings>["alarms"];
   /** Where your people read the runbook; alarms link to it. Default: none. */
   readonly runbookUrl?: string;
   /** How long CloudWatch keeps logs; `9999` for ever. Default: 30. */

@@ -12,6 +12,9 @@ const longestScheduleGroupName = 64;
 export const functionName = (cluster: string, part: Part): string =>
   nameFor(cluster, `-${part}`, longestFunctionName);
 
+/** One-shots invoke the release function by this alias alone; what comes through it cannot force a release. */
+export const scheduleAlias = "schedule";
+
 export const scheduleGroupName = (cluster: string): string => nameFor(cluster, "", longestScheduleGroupName);
 
 /** Alarms and dashboard have room for any cluster's name. */
@@ -24,6 +27,7 @@ const alarms = {
   "release-overdue": [],
   "marks-orphaned": [],
   "patches-failing": [],
+  "rights-missing": [],
   "hold-over-cap": [],
   "sweep-silent": [],
   "slow-protection": [],

@@ -181,6 +181,11 @@ export const deploymentSettings = {
     prop: "alarmTopic",
     help: "SNS topic that receives every alarm",
   },
+  alarms: {
+    value: { kind: "choice", choices: ["notify", "none"] },
+    default: "notify",
+    help: "`notify`: every alarm needs an action, like a topic; `none`: alarms notify no one",
+  },
   runbookUrl: {
     value: {
       kind: "text",

@@ -32,6 +32,8 @@ export function synthesizeTemplate(access: TemplateKind) {
     holdDuring,
     // Left out again where the settings ask for none.
     events: "true",
+    // The command asks for a topic.
+    alarms: "none",
     access,
   });
 }

@@ -108,6 +108,12 @@ variable "alarm_topic_arn" {
   default     = null
 }
 
+variable "alarms" {
+  description = "notify: every alarm needs an action, like a topic; none: alarms notify no one (default: notify)"
+  type        = string
+  default     = null
+}
+
 locals {
   settings = {
     "--cluster"         = var.cluster
@@ -128,5 +134,6 @@ locals {
     "--events"          = var.events
     "--access"          = var.access
     "--alarm-topic-arn" = var.alarm_topic_arn
+    "--alarms"          = var.alarms
   }
 }

@@ -4,22 +4,22 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { historyDays } from "../../lambda/core/record.ts";
 import { parseHistory } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
-import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
-import { asJson, countFlag, durationFlag, type Output, withExamples, withOutput } from "../terminal/flags.ts";
+import { type HolderFlags, withAnyHolder } from "../terminal/cluster-flags.ts";
+import { asData, countFlag, durationFlag, type Output, withExamples, withTable } from "../terminal/flags.ts";
 import { writePrivateFile } from "../terminal/private-file.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about } from "../terminal/text.ts";
 import { describeSums, historyTable } from "../views/history-table.ts";
 
 type HistoryOptions = HolderFlags &
-  Readonly<{ output: Output; since?: Duration; limit?: number; html?: string }>;
+  Readonly<{ output: Output; headers: boolean; since?: Duration; limit?: number; html?: string }>;
 
 const mostHolds = 1_000;
 
 /** Shows the holds of the last 90 days. */
 export const history = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withHolder(new Command("history"), terminal))
+    withTable(withAnyHolder(new Command("history"), terminal))
       .description("Show the holds of the last 90 days: how long, how many nodes, and why.")
       .option("--since <duration>", "how far to look back, to 2160h", durationFlag(hours(1), hours(2160)))
       .option(
@@ -38,25 +38,30 @@ export const history = (terminal: Terminal): Command =>
   );
 
 async function show(options: HistoryOptions, { env, out, notify, style }: Terminal): Promise<void> {
-  const { output, since, html } = options;
+  const { output, headers, since, html } = options;
   if (html !== undefined && output !== "table")
     throw new BadInputError("These flags do not fit", ["--html shows a page: leave out --output"]);
   const { ask, name } = await controlOf(options, env);
   const limit = options.limit ?? (since ? mostHolds : 20);
   const answer = await ask({ do: "history", limit });
-  if (output === "json" && !since) return out(asJson(answer));
+  const whole = since ? undefined : await asData(answer, output);
+  if (whole !== undefined) return out(whole);
   const now = new Date();
   const holds = parseHistory(answer).filter(({ endedAt }) => !since || endedAt >= after(now, -since));
   const isCut = holds.length === limit;
   if (since && isCut) notify(`These are the newest ${limit}; there may be more.`);
-  if (output === "json") return out(asJson({ holds }));
+  const data = await asData({ holds }, output);
+  if (data !== undefined) return out(data);
+  if (output === "name") return holds.forEach(({ id }) => void out(id));
   const none = `No hold has ended in the last ${since ? about(since) : `${historyDays} days`}.`;
   if (html !== undefined) {
     const { historyPage } = await import("../views/history-page.ts");
     writePrivateFile(html, historyPage(holds, { holder: name, sums: describeSums(holds), none, now }));
     return out(html);
   }
+  const rows = historyTable(holds, now, style, output === "wide");
+  if (!headers) return rows.slice(1).forEach(out);
   if (holds.length === 0) return out(`${none} \`status\` shows the holds that are on.`);
-  for (const line of historyTable(holds, now, style, output === "wide")) out(line);
+  for (const line of rows) out(line);
   out(`${describeSums(holds)}.`);
 }

@@ -5,14 +5,14 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { parseScope } from "../../lambda/core/scope.ts";
 import { line, requestName } from "../../lambda/schemas/values.ts";
 import { controlOf } from "../control/control.ts";
-import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
-import { asJson, durationFlag, type Output, withExamples, withOutput } from "../terminal/flags.ts";
+import { type HolderFlags, withAnyHolder, withHolder } from "../terminal/cluster-flags.ts";
+import { asData, durationFlag, type Output, withExamples, withOutput, withQuiet } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type Asked, type Done, whatHeld, whatPaused, whatReleased, whatResumed } from "../views/done.ts";
 
 type Options = HolderFlags &
   Asked &
-  Readonly<{ force?: true; reason?: string; scope?: string; output: Output }>;
+  Readonly<{ force?: true; reason?: string; scope?: string; output: Output; quiet?: true }>;
 
 /** Asks for a hold. */
 export const hold = (terminal: Terminal): Command =>
@@ -104,9 +104,10 @@ function operation(
   terminal: Terminal,
   whatDone: (answer: unknown, asked: Asked & Readonly<{ flags: string }>) => Done,
 ): Command {
-  const command = withOutput(withHolder(new Command(name), terminal), ["table", "json"]);
+  const withFlags = name === "release" ? withHolder : withAnyHolder;
+  const command = withQuiet(withOutput(withFlags(new Command(name), terminal), ["table", "json", "yaml"]));
   return command.action(async (options: Options) => {
-    const { reason, scope, output } = options;
+    const { reason, scope, output, quiet } = options;
     const { ask, flags } = await controlOf(options, terminal.env);
     const answer = await ask({
       do: name,
@@ -116,7 +117,8 @@ function operation(
       ...(scope && { scope }),
     });
     const { lines, failure } = whatDone(answer, { ...options, flags });
-    for (const line of output === "json" ? [asJson(answer)] : lines) terminal.out(line);
+    const data = await asData(answer, output);
+    if (!quiet) for (const line of data === undefined ? lines : [data]) terminal.out(line);
     if (failure) throw failure;
   });
 }
@@ -129,8 +131,8 @@ const nameFlag = (description: string, schema: typeof line): Option =>
     return text;
   });
 
-/** The flag that narrows an operation to one scope; what it means to leave it out depends on the operation. */
-const scopeFlag = (otherwise = "default: all"): Option =>
+/** The flag that narrows a command to one scope; what it means to leave it out depends on the command. */
+export const scopeFlag = (otherwise = "default: all"): Option =>
   new Option("--scope <scope>", `cluster, or nodepool/NAME (${otherwise})`).argParser((text) => {
     const scope = parseScope(text);
     if (scope === undefined) throw new InvalidArgumentError('It must be "cluster" or "nodepool/NAME".');

@@ -1,6 +1,3 @@
-import { createHash } from "node:crypto";
-import { join } from "node:path";
-import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
 import { type Duration, formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
@@ -10,7 +7,7 @@ import { runSettings } from "../../lambda/settings-table.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { type Health, PrometheusMetrics, serveMetrics } from "../../local/metrics/prometheus.ts";
 import type { Run } from "../../local/run/run.ts";
-import { dataFolder } from "../control/running.ts";
+import { folderOf } from "../control/running.ts";
 import { Failure } from "../terminal/failure.ts";
 import { countFlag, typedFlags, withExamples } from "../terminal/flags.ts";
 import { runDefaults, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
@@ -101,7 +98,8 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   const cluster = clusterNameIn(config);
   const given = options.observe ? { ...options, mode: "observe" } : options;
   const { settings: chosen, windows } = settingsFrom(given, { cluster, ...runDefaults });
-  const folder = options.data ?? join(dataFolder(terminal.env), folderName(config, chosen.cluster));
+  const server = config.getCurrentCluster()?.server ?? "";
+  const folder = options.data ?? folderOf(chosen.cluster, server, terminal.env);
   const log = options.log === "json" ? jsonLog(terminal, chosen.cluster) : textLog(terminal);
   const release = options.releaseOnExit === true || options.releaseOnly === true;
   const freeing = commandThatReleases(itself);
@@ -187,10 +185,4 @@ async function startMetrics(
 function commandThatReleases(itself: Command): string {
   const words = typedFlags(itself, ({ long }) => !notForReleasing.has(long ?? "")).map(quoted);
   return ["karpenter-node-holder run", ...words, "--release-only"].join(" ");
-}
-
-/** Clusters of the same name have different addresses, and must not share a record. */
-function folderName(config: KubeConfig, cluster: string): string {
-  const server = config.getCurrentCluster()?.server ?? "";
-  return `${cluster}-${createHash("sha256").update(server).digest("hex").slice(0, 8)}`;
 }

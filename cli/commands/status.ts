@@ -1,25 +1,47 @@
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { type Duration, hours, seconds } from "../../lambda/core/duration.ts";
 import { messageOf } from "../../lambda/core/errors.ts";
 import { parseStatus } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
-import { type HolderFlags, withHolder } from "../terminal/cluster-flags.ts";
-import { asJson, durationOption, type Output, withExamples, withOutput } from "../terminal/flags.ts";
+import { type HolderFlags, withAnyHolder } from "../terminal/cluster-flags.ts";
+import { AnswerNo } from "../terminal/failure.ts";
+import {
+  asData,
+  durationOption,
+  type Output,
+  withExamples,
+  withQuiet,
+  withTable,
+} from "../terminal/flags.ts";
 import { clearScreen, type Terminal } from "../terminal/terminal.ts";
 import { readable } from "../terminal/text.ts";
-import { statusView } from "../views/status-view.ts";
+import { isHeld, statusRows, statusView } from "../views/status-view.ts";
 
-type StatusOptions = HolderFlags & Readonly<{ output: Output; watch?: true; every: Duration }>;
+type StatusOptions = HolderFlags &
+  Readonly<{
+    output: Output;
+    headers: boolean;
+    quiet?: true;
+    exitCode?: true;
+    watch?: true;
+    every: Duration;
+  }>;
 
 /** Shows current holds: nodes, expiry and cause. */
 export const status = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withHolder(new Command("status"), terminal))
+    withQuiet(withTable(withAnyHolder(new Command("status"), terminal)))
       .summary("Show current holds: nodes, expiry and cause.")
       .description(
         "Show current holds: nodes, expiry and cause. NODES carry the hold's mark; each request has an end of its own.",
       )
-      .option("-w, --watch", "refresh it until you press Ctrl-C")
+      .option(
+        "--exit-code",
+        "exit with 0 where something is held, 3 where nothing is, 1 where that is unknown",
+      )
+      .addOption(
+        new Option("-w, --watch", "refresh it until you press Ctrl-C").conflicts(["exitCode", "quiet"]),
+      )
       .addOption(
         durationOption("--every <duration>", "how often to refresh it", [seconds(1), hours(1)], seconds(5)),
       )
@@ -28,20 +50,33 @@ export const status = (terminal: Terminal): Command =>
       ["status --cluster prod", "current holds"],
       ["status --cluster prod -o wide --watch", "everything, refreshed every five seconds"],
       ["status --cluster prod -o json | jq '.scopes[].state'", "for a program"],
+      ["status --cluster prod --exit-code --quiet", "for a script: is anything held?"],
       ["status --run", "the holds of a `run` on this machine"],
+      ["status --kubeconfig prod.yaml", "the holds of the `run` for this cluster"],
     ],
   );
 
 async function show(options: StatusOptions, terminal: Terminal): Promise<void> {
+  const { output, headers, every } = options;
   const { ask } = await controlOf(options, terminal.env);
+  let answer: unknown;
   const picture = async (): Promise<string> => {
-    const answer = await ask({ do: "status" });
-    if (options.output === "json") return asJson(answer);
-    return statusView(parseStatus(answer), terminal.style, options.output === "wide").join("\n");
+    answer = await ask({ do: "status" });
+    const data = await asData(answer, output);
+    if (data !== undefined) return output === "yaml" && options.watch ? `---\n${data}` : data;
+    const parsed = parseStatus(answer);
+    if (output === "name") return parsed.scopes.map(({ scope }) => scope).join("\n");
+    const isWide = output === "wide";
+    const lines = headers
+      ? statusView(parsed, terminal.style, isWide)
+      : statusRows(parsed, terminal.style, isWide);
+    return lines.join("\n");
   };
-  const isText = options.output !== "json";
-  if (options.watch) await watch(picture, { every: options.every, terminal, isText });
-  else terminal.out(await picture());
+  const isText = output === "table" || output === "wide";
+  if (options.watch) return watch(picture, { every, terminal, isText });
+  const text = await picture();
+  if (text !== "" && !options.quiet) terminal.out(text);
+  if (options.exitCode && !isHeld(parseStatus(answer))) throw new AnswerNo();
 }
 
 /** Returns whether to continue. */

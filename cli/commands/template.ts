@@ -21,6 +21,8 @@ const settings = Object.entries<Setting>(others);
 const filledIn = Object.fromEntries(settings.filter(([, { constructOnly }]) => !constructOnly));
 const ofConstruct = settings.filter(([, { constructOnly }]) => constructOnly).map(([name]) => name);
 
+const topicArn = settingsTable.alarmTopicArn.value.example;
+
 /** Writes one CloudFormation template and the functions' code, for those who deploy without the CDK. */
 export const template = (terminal: Terminal): Command => {
   const command = withClusterName(new Command("template"), terminal)
@@ -39,8 +41,11 @@ export const template = (terminal: Terminal): Command => {
     .action((options: TemplateOptions) => write(options, terminal));
   for (const name of ofConstruct) command.addOption(new Option(`${flagOf(name)} [value]`).hideHelp());
   return withExamples(withSettings(command, filledIn), [
-    ["template --cluster prod --bucket my-bucket", "one template with defaults"],
-    ["template --cluster prod --bucket my-bucket --hold 30m --max-hold 4h", "with other settings"],
+    ["template --cluster prod --bucket my-bucket --alarms none", "one template with defaults"],
+    [
+      `template --cluster prod --bucket my-bucket --alarm-topic-arn ${topicArn} --hold 30m`,
+      "with other settings",
+    ],
   ]);
 };
 
@@ -55,6 +60,7 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
     );
   }
   const { settings, deployment, windows } = settingsFrom(options);
+  if (!deployment.alarmTopicArn && deployment.alarms === "notify") throw silentAlarms;
   const { writeTemplate } = await import("../template/write-template.ts");
   writeTemplate({ settings, windows, ...deployment, bucket, prefix, folder: options.out });
   const { stackName } = await import("../../lambda/names.ts");
@@ -65,6 +71,11 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
     --s3-bucket ${bucket} --capabilities CAPABILITY_IAM
   npx karpenter-node-holder doctor --cluster ${cluster}`);
 }
+
+const silentAlarms = new Failure(
+  "the alarms notify no one",
+  `Add --alarm-topic-arn ${topicArn}, or --alarms none to accept that. In Terraform: alarm_topic_arn = "${topicArn}", or alarms = "none".`,
+);
 
 const matching =
   (pattern: RegExp, expected: string) =>

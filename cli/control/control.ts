@@ -12,7 +12,7 @@ import { runningHolder } from "./running.ts";
 
 /** The holder that the flags name. */
 export const controlOf = async (flags: HolderFlags, env: Terminal["env"]): Promise<ControlClient> =>
-  flags.run === undefined ? deployedHolder(flags, env) : runningHolder(flags.run, env);
+  flags.run === undefined ? deployedHolder(flags, env) : runningHolder(flags, env);
 
 const who = "the control function";
 

@@ -4,7 +4,9 @@ import { connect } from "node:net";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { limitedText } from "../../lambda/kubernetes/transport.ts";
+import { fingerprint } from "../../lambda/names.ts";
 import { withShortPath } from "../../local/run/socket-path.ts";
+import type { RunFlags } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { quoted } from "../terminal/text.ts";
@@ -13,8 +15,8 @@ import { type ControlClient, giveUpAfter, holderFailed, parseJson } from "./clie
 const who = "the holder";
 
 /** A `run` on this machine, over the socket in its data folder; without a folder, the only one at work. */
-export async function runningHolder(chosen: string | true, env: Terminal["env"]): Promise<ControlClient> {
-  const folder = chosen === true ? await onlyRunFolder(env) : chosen;
+export async function runningHolder(flags: RunFlags, env: Terminal["env"]): Promise<ControlClient> {
+  const folder = flags.run === true ? await onlyRunFolder(env, await serverOf(flags, env)) : flags.run;
   const ask: ControlClient["ask"] = async (payload) => {
     const { status, text } = await withShortPath(folder, (socket) =>
       post(socket, JSON.stringify(payload)),
@@ -64,10 +66,22 @@ function unreachable(folder: string, error: unknown): unknown {
 export const dataFolder = ({ XDG_DATA_HOME }: Terminal["env"]): string =>
   join(XDG_DATA_HOME || join(homedir(), ".local", "share"), "karpenter-node-holder");
 
-/** The folder of the only `run` at work, among those with the default folder. */
-export async function onlyRunFolder(env: Terminal["env"]): Promise<string> {
+/** The default folder of one cluster; clusters of the same name have different addresses, and must not share a record. */
+export const folderOf = (cluster: string, server: string, env: Terminal["env"]): string =>
+  join(dataFolder(env), `${cluster}-${fingerprint(server)}`);
+
+/** The address of the kubeconfig's cluster, where flags name one. */
+async function serverOf({ kubeconfig, context }: RunFlags, env: Terminal["env"]) {
+  if (kubeconfig === undefined && context === undefined) return undefined;
+  const { findCluster } = await import("../../local/run/find-cluster.ts");
+  return findCluster({ path: kubeconfig, context, env }).getCurrentCluster()?.server ?? "";
+}
+
+/** The folder of the only `run` at work, among those with the default folder; of those of one cluster where given. */
+async function onlyRunFolder(env: Terminal["env"], server: string | undefined): Promise<string> {
   const root = dataFolder(env);
-  const names = await readdir(root).catch(() => []);
+  const found = await readdir(root).catch(() => []);
+  const names = found.filter((name) => server === undefined || name.endsWith(`-${fingerprint(server)}`));
   const listening = await Promise.all(
     names
       .map((name) => join(root, name))
@@ -76,7 +90,7 @@ export async function onlyRunFolder(env: Terminal["env"]): Promise<string> {
   const [folder, ...more] = listening.flat();
   if (folder === undefined)
     throw new Failure(
-      `no \`run\` is at work with a folder in ${root}`,
+      `no \`run\` is at work ${server === undefined ? "" : `on ${server} `}with a folder in ${root}`,
       "Start it, or name the folder of its --data: --run FOLDER.",
     );
   if (more.length === 0) return folder;

@@ -11,7 +11,9 @@ export type AwsFlags = Readonly<{ region?: string; profile?: string; endpointUrl
 /** Which deployed holder a command is about. */
 export type ClusterFlags = AwsFlags & Readonly<{ cluster: string }>;
 /** Which holder a command is about: a deployed one, or a `run` on this machine by its folder. */
-export type HolderFlags = (ClusterFlags & Readonly<{ run?: undefined }>) | Readonly<{ run: string | true }>;
+export type HolderFlags = (ClusterFlags & Readonly<{ run?: undefined }>) | RunFlags;
+/** Which `run` on this machine: by its folder, by its cluster, or the only one. */
+export type RunFlags = Readonly<{ run: string | true; kubeconfig?: string; context?: string }>;
 
 /** Names the cluster where the flag does not. */
 export const clusterVariable = "KARPENTER_NODE_HOLDER_CLUSTER";
@@ -41,6 +43,23 @@ export const withHolder = (command: Command, terminal: Pick<Terminal, "env">): C
       "the holder without AWS on this machine, by the folder of its --data (default: the only one at work)",
     ).conflicts(["cluster", "region", "profile", "endpointUrl"]),
   );
+
+/** The same, and a `run` also by the cluster that it works on. */
+export const withAnyHolder = (command: Command, terminal: Pick<Terminal, "env">): Command => {
+  const deployed = ["cluster", "region", "profile", "endpointUrl"];
+  const itself = command.hook("preAction", (_, action) => {
+    const { kubeconfig, context } = action.opts();
+    if (kubeconfig !== undefined || context !== undefined)
+      action.setOptionValueWithSource("run", true, "implied");
+  });
+  return [
+    new Option("--kubeconfig <path>", "the `run` on this machine that holds this kubeconfig's cluster"),
+    new Option("--context <name>", "the same, by the kubeconfig's context"),
+  ].reduce(
+    (all, option) => all.addOption(option.conflicts([...deployed, "run"])),
+    withHolder(itself, terminal),
+  );
+};
 
 function readVariable(command: Command, text: string): string {
   try {

@@ -6,12 +6,17 @@ import { readable } from "./text.ts";
 /** Something did not work, and this is what to do next. */
 export class Failure extends Error {
   readonly remedy: string;
+  readonly exit: Exit;
 
-  constructor(message: string, remedy: string) {
+  constructor(message: string, remedy: string, exit: Exit = Exit.failed) {
     super(message);
     this.remedy = remedy;
+    this.exit = exit;
   }
 }
+
+/** Nothing failed, and the answer is no: the command printed it, and ends with a code of its own. */
+export class AnswerNo extends Error {}
 
 /** What to do after a wrong call of this command. */
 export const seeHelp = (command: string): string => `See \`${command} --help\`.`;
@@ -25,7 +30,7 @@ export function printFailure(error: unknown, { notify, env }: Terminal, command:
   notify(readable(remedyFor(error, command)));
   if (error instanceof BadInputError) return Exit.usage;
   if (env.DEBUG && error instanceof Error) notify(error.stack ?? "");
-  return Exit.failed;
+  return error instanceof Failure ? error.exit : Exit.failed;
 }
 
 function remedyFor(error: unknown, command: string): string {

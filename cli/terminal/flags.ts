@@ -12,7 +12,7 @@ export const withExamples = (
     `\nExamples:\n${examples.map(([line, action]) => `  # ${action}\n  $ karpenter-node-holder ${line}`).join("\n")}`,
   );
 
-export type Output = "table" | "wide" | "json";
+export type Output = "table" | "wide" | "json" | "yaml" | "name";
 
 /** Adds the flag for the output format. */
 export const withOutput = (
@@ -23,6 +23,17 @@ export const withOutput = (
     new Option("-o, --output <form>", "output format").choices([...choices]).default("table"),
   );
 
+/** Adds the flags for a table, and for what programs read in its place. */
+export const withTable = (command: Command): Command =>
+  withOutput(command, ["table", "wide", "json", "yaml", "name"]).option(
+    "--no-headers",
+    "print the rows of the table alone",
+  );
+
+/** Adds the flag for scripts that read the exit code alone. */
+export const withQuiet = (command: Command): Command =>
+  command.option("-q, --quiet", "print nothing but errors");
+
 /** Numbers of milliseconds in the answers. */
 const durations: ReadonlySet<string> = new Set(
   Object.entries<Setting>(holderSettings).flatMap(([name, { value }]) =>
@@ -32,6 +43,14 @@ const durations: ReadonlySet<string> = new Set(
 
 /** An answer for programs: whole, with each duration in milliseconds and, beside it, as people write it. */
 export const asJson = (answer: unknown): string => JSON.stringify(withReadable(answer), null, 2);
+
+/** An answer for programs in the form that was asked for; undefined where that is one for people. */
+export async function asData(answer: unknown, form: Output): Promise<string | undefined> {
+  if (form === "json") return asJson(answer);
+  if (form !== "yaml") return undefined;
+  const { dump } = await import("js-yaml");
+  return dump(JSON.parse(asJson(answer)), { lineWidth: -1, noRefs: true }).trimEnd();
+}
 
 function withReadable(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withReadable);

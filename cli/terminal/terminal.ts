@@ -1,7 +1,7 @@
 import { styleText } from "node:util";
 
-/** How a command ended: success, failure, or wrong usage. */
-export const Exit = { done: 0, failed: 1, usage: 2 } as const;
+/** How a command ended: success, failure, wrong usage, or with the answer no: not held, or not yet. */
+export const Exit = { done: 0, failed: 1, usage: 2, no: 3 } as const;
 export type Exit = (typeof Exit)[keyof typeof Exit];
 
 type Style = Parameters<typeof styleText>[0];

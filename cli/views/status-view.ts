@@ -1,5 +1,6 @@
 import { formatDuration } from "../../lambda/core/duration.ts";
 import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
+import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import { writeSettings } from "../../lambda/settings.ts";
 import { counted } from "../../report/timeline/clock.ts";
 import type { StatusAnswer } from "../answers.ts";
@@ -15,6 +16,24 @@ const colours = {
   paused: "yellow",
   breather: "yellow",
 } as const;
+
+const isOf = (scope: Scope | undefined) => (status: ScopeStatus) =>
+  scope === undefined || status.scope === scope || status.scope === wholeCluster;
+
+/** Whether something is held: in any scope, or in this one or by the whole cluster. */
+export const isHeld = ({ scopes, rules }: StatusAnswer, scope?: Scope): boolean =>
+  rules.mode === "hold" && scopes.filter(isOf(scope)).some(({ state }) => state === "held");
+
+/** Whether nothing is held and no node has a mark; not the same as not held, because a release takes time. */
+export const isReleased = ({ scopes, rules, nodesOrphaned }: StatusAnswer, scope?: Scope): boolean =>
+  !nodesOrphaned &&
+  scopes
+    .filter(isOf(scope))
+    .every(({ state, nodesHeld }) => nodesHeld === 0 && (state !== "held" || rules.mode === "observe"));
+
+/** The rows of the first table alone. */
+export const statusRows = (status: StatusAnswer, style: Style, wide: boolean): string[] =>
+  table(status.scopes.map((scope) => row(scope, status, style, wide)));
 
 /** The status as text; times are by the functions' clock. */
 export function statusView(status: StatusAnswer, style: Style, wide: boolean): string[] {

@@ -6,9 +6,9 @@ import { KarpenterNodeHolder } from "karpenter-node-holder";
 
 const app = new App();
 const stack = new Stack(app, "Platform");
-new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", events: true });
-
 const topic = new Topic(stack, "Chat");
+new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", events: true, alarmTopic: topic });
+
 const of = (name: string) => EventField.fromPath(`$.detail.${name}`);
 new Rule(stack, "HoldsToChat", {
   eventPattern: {

@@ -11,6 +11,7 @@ const vpc = Vpc.fromVpcAttributes(stack, "Vpc", {
 });
 new KarpenterNodeHolder(stack, "Holder", {
   cluster: "private",
+  alarms: "none",
   vpc: {
     vpc,
     subnets: { availabilityZones: ["eu-west-1a"] },

@@ -3,6 +3,9 @@ import { KarpenterNodeHolder } from "karpenter-node-holder";
 
 const app = new App();
 const stack = new Stack(app, "Platform");
-const holder = new KarpenterNodeHolder(stack, "Holder", { cluster: "prod" });
+const holder = new KarpenterNodeHolder(stack, "Holder", {
+  cluster: "prod",
+  alarms: "none", // or alarmTopic
+});
 holder.addOutputs();
 app.synth();

@@ -3,7 +3,7 @@ import { KarpenterNodeHolder } from "karpenter-node-holder";
 
 const app = new App();
 const stack = new Stack(app, "Platform");
-const holder = new KarpenterNodeHolder(stack, "Holder", { cluster: "prod" });
+const holder = new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", alarms: "none" });
 
 // CodeDeploy: from the start of a deployment on
 holder.holdOn("Deployments", {

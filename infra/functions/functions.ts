@@ -1,7 +1,9 @@
 import { Duration } from "aws-cdk-lib";
+import { Alias } from "aws-cdk-lib/aws-lambda";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
+import { scheduleAlias } from "../../lambda/names.ts";
 import { acknowledge } from "../acknowledge.ts";
 import type { Plan } from "../settings/plan.ts";
 import { HolderFunction } from "./holder-function.ts";
@@ -41,13 +43,19 @@ export class HolderFunctions extends Construct {
       // It sends itself follow-ups through the queue on purpose; they end after ten minutes.
       invokesItself: true,
     });
+    // After an hour the sweep has done it.
+    const whenReleasing = { retryAttempts: 2, maxEventAge: Duration.hours(1), onFailure };
     this.release = new HolderFunction(this, "Release", {
       ...common,
       part: "release",
       description: `Releases Karpenter's nodes of ${cluster} when a hold is over`,
       timeout: Duration.minutes(5),
-      // After an hour the sweep has done it.
-      whenAsync: { retryAttempts: 2, maxEventAge: Duration.hours(1), onFailure },
+      whenAsync: whenReleasing,
+    });
+    new Alias(this, "ReleaseBySchedule", {
+      aliasName: scheduleAlias,
+      version: this.release.fn.latestVersion,
+      ...whenReleasing,
     });
     this.sweep = new HolderFunction(this, "Sweep", {
       ...common,

@@ -1,6 +1,7 @@
-import { Duration } from "aws-cdk-lib";
+import { Annotations, Aspects, Duration, Stack } from "aws-cdk-lib";
 import {
   Alarm,
+  CfnAlarm,
   ComparisonOperator,
   type IAlarmAction,
   type IMetric,
@@ -12,6 +13,7 @@ import { Construct, type IConstruct } from "constructs";
 import { minutes } from "../../lambda/core/duration.ts";
 import { type AlarmHeading, alarmName } from "../../lambda/names.ts";
 import type { Settings } from "../../lambda/settings.ts";
+import { settingsTable } from "../../lambda/settings-table.ts";
 import type { HolderMetrics } from "./metrics.ts";
 
 export type WatchedParts = Readonly<{
@@ -36,10 +38,17 @@ const urgencies = {
   "release-overdue": { severity: "page", first: "doctor" },
   "marks-orphaned": { severity: "ticket", first: "doctor" },
   "patches-failing": { severity: "ticket", first: "doctor" },
+  "rights-missing": { severity: "ticket", first: "doctor" },
   "hold-over-cap": { severity: "page", first: "status" },
   "sweep-silent": { severity: "page", first: "doctor" },
   "slow-protection": { severity: "ticket", first: "doctor" },
 } as const satisfies Record<AlarmHeading, Urgency>;
+
+const topicArn = settingsTable.alarmTopicArn.value.example;
+const silentAlarms =
+  "The alarms notify no one. Add a topic: " +
+  `alarmTopic: Topic.fromTopicArn(this, "Ops", "${topicArn}") (with the command line: -c alarmTopicArn=${topicArn}), ` +
+  'or accept that no one is notified: alarms: "none" (-c alarms=none)';
 
 type Watch = Readonly<{
   /** The heading in docs/operating.md, and the alarm's name. */
@@ -72,6 +81,20 @@ export class Alarms extends Construct {
       alarm.addAlarmAction(action);
       alarm.addOkAction(action);
     }
+  }
+
+  /**
+   * Alarms without an action are an error of the synthesis, with the lines to add. An annotation, because it stops a
+   * deployment, and lets a destroy go on; at the end, because an app may add actions until then.
+   */
+  requireActions(holder: IConstruct): void {
+    const isSilent = ({ node }: Alarm) =>
+      node.defaultChild instanceof CfnAlarm &&
+      !Stack.of(this).resolve(node.defaultChild.alarmActions)?.length;
+    const visit = (node: IConstruct) => {
+      if (node === holder && this.all.some(isSilent)) Annotations.of(holder).addError(silentAlarms);
+    };
+    Aspects.of(holder).add({ visit });
   }
 
   private alarm({ settings, runbookUrl }: WatchedParts, watch: Watch): Alarm {
@@ -148,6 +171,14 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
       description: "Some nodes can be neither marked nor released.",
       metric: metrics.metric("NodePatchFailures", "Sum"),
       // One node's failure fails no function: the next pass retries, and three times in a row that did not help.
+      threshold: 0,
+      periods: 3,
+    },
+    {
+      heading: "rights-missing",
+      description: "The cluster has not given the holder all of its rights.",
+      metric: metrics.metric("RightsMissing", "Sum"),
+      // Every pass finds it anew; a deployment may give the rights some minutes after the functions.
       threshold: 0,
       periods: 3,
     },

@@ -1,4 +1,4 @@
-import { Duration, Stack } from "aws-cdk-lib";
+import { Duration, Fn, Stack } from "aws-cdk-lib";
 import { CfnRule, Rule, type RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
 import type { IGrantable } from "aws-cdk-lib/aws-iam";
@@ -43,8 +43,11 @@ export class LaunchQueue extends Construct {
     });
     // One rule for both, so that a probe goes the way of launches; the Rule construct takes no alternatives.
     if (rule.node.defaultChild instanceof CfnRule) {
-      const { account, region } = Stack.of(this);
-      rule.node.defaultChild.eventPattern = launchesAndProbes({ cluster: props.cluster, account, region });
+      const { account, region, stackId } = Stack.of(this);
+      // The last part of a stack's ARN is unique and in no event.
+      const probeKey = Fn.select(2, Fn.split("/", stackId));
+      const { cluster } = props;
+      rule.node.defaultChild.eventPattern = launchesAndProbes({ cluster, account, region, probeKey });
     }
     this.rule = rule;
   }

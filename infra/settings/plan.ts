@@ -4,6 +4,7 @@ import { formatDuration } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { documentLink } from "../../lambda/package-root.ts";
 import { checkDeployment, type Settings } from "../../lambda/settings.ts";
+import type { deploymentSettings, Values } from "../../lambda/settings-table.ts";
 import type { Window } from "../../lambda/triggers.ts";
 import type { HolderVpcIds } from "../network.ts";
 import type { Access, KarpenterNodeHolderProps } from "../props.ts";
@@ -18,6 +19,7 @@ export type Plan = Readonly<{
   logRetention: RetentionDays;
   reserveConcurrency: boolean;
   events: boolean;
+  alarms: Values<typeof deploymentSettings>["alarms"];
   windows: readonly Window[];
 }>;
 
@@ -41,6 +43,7 @@ export function planOf(props: KarpenterNodeHolderProps): Omit<Plan, "vpc"> {
     logRetention: Number(deployment.logRetentionDays),
     reserveConcurrency: deployment.reserveConcurrency === "true",
     events: deployment.events === "true",
+    alarms: deployment.alarms,
     windows,
   };
 }

@@ -99,7 +99,7 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   run.signal.throwIfAborted();
 
   const view = options.kubeconfig ? new ClusterView(options.kubeconfig) : undefined;
-  const cdk = cdkFor(run, ["hold=2m", ...options.context]);
+  const cdk = cdkFor(run, ["hold=2m", "alarms=none", ...options.context]);
   const account = awsAccount(run.aws, run.cluster);
   const { ask } = deployedHolder(options, process.env);
   const steps = holderChecks(run, { cdk, account, ask, view, waitForLaunch: options.wait });

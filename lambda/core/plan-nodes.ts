@@ -74,11 +74,13 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
   const letGo = record.account?.letGo ?? {};
   return view.nodes.flatMap((node): NodeChange[] => {
     const isHeld = until !== undefined && !drifted.has(node.name) && letGo[node.name] === undefined;
-    if (isHeld && rules.mode === "hold") {
-      const { change } = planMark(node, { holdId: hold.id, annotation: rules.holdAnnotation });
-      return change ? [{ do: "mark", node, holdId: hold.id, scope }] : [];
-    }
     const label = node.labels?.[holdLabel];
+    if (isHeld && rules.mode === "hold") {
+      const { outcome, change } = planMark(node, { holdId: hold.id, annotation: rules.holdAnnotation });
+      if (change) return [{ do: "mark", node, holdId: hold.id, scope }];
+      // The user has changed the annotation of an older hold: its label goes, the annotation stays.
+      return outcome === "userHeld" && isHoldId(label) ? [{ do: "release", node, holdId: label, scope }] : [];
+    }
     // A younger hold has marked it, of which this record does not know yet; or that of another scope, as the settings are now.
     if (!isHoldId(label) || label > hold.id) return [];
     if (label !== hold.id && !isOfRules(rules, scope)) return [];

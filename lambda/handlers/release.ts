@@ -1,3 +1,4 @@
+import { BadInputError } from "../core/errors.ts";
 import { forceRelease, type ReleaseAnswer, releaseDue } from "../core/operate/release.ts";
 import type { CallContext, PassPorts } from "../core/ports.ts";
 import { parseReleaseRequest } from "./requests.ts";
@@ -12,4 +13,16 @@ export const onHoldExpired =
     const { scope, reason } = request;
     call.log.info("operator asked", { do: "release", scope, reason });
     return forceRelease(context, { ...request, id: call.requestId });
+  };
+
+/**
+ * The same for what EventBridge Scheduler sends. Whoever holds a function's credentials may create schedules, which
+ * outlive the credentials: they must not be able to force a release.
+ */
+export const onOneShot =
+  (ports: PassPorts) =>
+  async (payload: unknown, call: CallContext): Promise<ReleaseAnswer> => {
+    if (parseReleaseRequest(payload).kind === "force")
+      throw new BadInputError("This release cannot be done", ["a schedule cannot force a release"]);
+    return onHoldExpired(ports)(payload, call);
   };

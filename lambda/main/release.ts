@@ -1,8 +1,15 @@
 import { readConfig } from "../environment.ts";
-import { onHoldExpired } from "../handlers/release.ts";
-import { invocation } from "../invocation.ts";
+import { onHoldExpired, onOneShot } from "../handlers/release.ts";
+import { type InvocationContext, invocation } from "../invocation.ts";
+import { scheduleAlias } from "../names.ts";
 import { systemClock } from "../system-clock.ts";
 import { wireRelease } from "../wiring.ts";
 
+type Invoked = InvocationContext & Readonly<{ invokedFunctionArn: string }>;
+
 const { ports, telemetry } = wireRelease(readConfig(process.env));
-export const handler = invocation(telemetry, systemClock, onHoldExpired(ports));
+const bySchedule = invocation(telemetry, systemClock, onOneShot(ports));
+const byAnyone = invocation(telemetry, systemClock, onHoldExpired(ports));
+
+export const handler = (event: unknown, context: Invoked) =>
+  (context.invokedFunctionArn.endsWith(`:${scheduleAlias}`) ? bySchedule : byAnyone)(event, context);

@@ -42,7 +42,7 @@ describe("doctor reads", () => {
   it("the rule that matches this cluster's probes, on whatever page it is", async () => {
     const rule = (cluster: string) => {
       const EventPattern = JSON.stringify(
-        launchesAndProbes({ cluster, account: "123456789012", region: "eu-west-1" }),
+        launchesAndProbes({ cluster, account: "123456789012", region: "eu-west-1", probeKey: "k" }),
       );
       return { Name: `rule-${cluster}`, State: "ENABLED", EventPattern };
     };
@@ -58,6 +58,17 @@ describe("doctor reads", () => {
       isEnabled: true,
       targets: [{ arn: "arn:queue", deadLetterArn: "arn:dead" }],
     });
+  });
+
+  it("the key of this cluster's probes, and sends it with a probe", async () => {
+    const about = { cluster: "prod", account: "123456789012", region: "eu-west-1", probeKey: "k" };
+    const EventPattern = JSON.stringify(launchesAndProbes(about));
+    const account = await accountWhere(({ headers }) =>
+      json(headers["x-amz-target"]?.includes("ListRules") ? { Rules: [{ Name: "r", EventPattern }] } : {}),
+    );
+    await account.putProbe("doctor-1", new Date(0));
+    const [entry] = bodies().at(-1).Entries;
+    expect(JSON.parse(entry.Detail)).toMatchObject({ id: "doctor-1", cluster: "prod", key: "k" });
   });
 
   it("of a queue what waits, what is in flight and where failures go", async () => {

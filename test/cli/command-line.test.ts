@@ -43,7 +43,7 @@ describe("the command line", () => {
     const { output } = await run("status", "--help");
     expect(output).toMatch(/--cluster <name> .+ \(required, or set\s+KARPENTER_NODE_HOLDER_CLUSTER\)/);
     expect((await run("hold", "--help")).output).toMatch(/--reason <text> .+ \(required\)/);
-    expect(output).toContain("output format: table, wide, json (default: table)");
+    expect(output).toContain("output format: table, wide, json, yaml, name (default:");
     expect(output).toContain("(default: 5s)");
     expect((await run("template", "--help")).output).toMatch(/default:\s+\.\/karpenter-node-holder\)/);
     for (const command of commands) {

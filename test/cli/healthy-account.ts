@@ -42,7 +42,12 @@ export const aRule = (about: Partial<RuleFacts> = {}): RuleFacts => ({
   name: "launches",
   arn: arn("events", "rule/launches"),
   isEnabled: true,
-  pattern: launchesAndProbes({ cluster: "prod", account: "123456789012", region: "eu-west-1" }),
+  pattern: launchesAndProbes({
+    cluster: "prod",
+    account: "123456789012",
+    region: "eu-west-1",
+    probeKey: "k",
+  }),
   targets: [{ arn: arn("sqs", "launches"), deadLetterArn: arn("sqs", "undelivered") }],
   ...about,
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { afterEach, beforeEach, describe, expect, it, type TestContext, vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
+import { folderOf } from "../../cli/control/running.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { readSettings } from "../../lambda/settings.ts";
@@ -120,6 +121,46 @@ describe("commands with --run", () => {
     );
     const none = await type("status", "--run");
     expect(none.reported).toMatch(/^error: no `run` is at work .*\nStart it, /);
+  });
+});
+
+describe("commands with --kubeconfig", () => {
+  /** A `run` as `start` makes it, in the default folder of the cluster's address, and a kubeconfig for it. */
+  async function startOf(test: TestContext, cluster: string) {
+    const server = await aCluster(test);
+    const file = join(data, `${cluster}.yaml`);
+    writeFileSync(file, server.kubeconfig());
+    const config = new KubeConfig();
+    config.loadFromString(server.kubeconfig());
+    const address = config.getCurrentCluster()?.server ?? "";
+    const folder = folderOf(cluster, address, { XDG_DATA_HOME: data });
+    const running = await startRun({
+      settings: readSettings({ cluster }),
+      config,
+      folder,
+      log: new CollectedLog(),
+    });
+    test.onTestFinished(async () => void (await running.stop()));
+    return { file, context: config.getCurrentContext(), running };
+  }
+
+  it("reach the run of that cluster among several, whatever the cluster is called there", async (test) => {
+    const prod = await startOf(test, "prod");
+    const staging = await startOf(test, "staging");
+    const { file, context } = staging;
+    expect((await type("status", "--kubeconfig", prod.file)).output).toMatch(/^prod /);
+    expect((await type("status", "--kubeconfig", file, "--context", context)).output).toMatch(/^staging /);
+    for (const words of [["pause"], ["resume"], ["hold", "--reason", "x"], ["wait", "--for", "held"]])
+      expect((await type(...words, "--kubeconfig", file)).exit).toBe(0);
+    expect((await type("history", "--kubeconfig", file)).exit).toBe(0);
+    expect((await type("status", "--kubeconfig", prod.file, "--exit-code")).exit).toBe(3);
+
+    await staging.running.stop();
+    const { exit, reported } = await type("status", "--kubeconfig", file);
+    expect([exit, reported]).toEqual([
+      1,
+      expect.stringMatching(/^error: no `run` is at work on https?:\S+ with/),
+    ]);
   });
 });
 

@@ -22,4 +22,16 @@ describe("the command template", () => {
       );
     },
   );
+
+  it("asks for a topic, or that no one is notified", async () => {
+    const terminal = new CollectedTerminal();
+    expect(await commandLine(["template", "--cluster", "prod", "--bucket", "assets"], terminal)).toBe(1);
+    for (const line of [
+      "--alarm-topic-arn arn:",
+      "--alarms none",
+      'alarm_topic_arn = "arn:',
+      'alarms = "none"',
+    ])
+      expect(terminal.reported).toContain(line);
+  });
 });

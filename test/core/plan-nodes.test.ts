@@ -53,6 +53,11 @@ describe("while a scope is held", () => {
     expect(changesOf(all)).toEqual(["mark bare 2", "mark of-older 2"]);
   });
 
+  it("an older hold's label is removed where the user has changed its annotation", () => {
+    const changed = aNode("changed", { ...markOf(older), annotations: { [annotation]: "false" } });
+    expect(changesOf([changed])).toEqual(["release changed 1"]);
+  });
+
   it("a mark of another hold annotation counts as none", () => {
     expect(changesOf([usersAnnotation], { rules: { holdAnnotation: "example.com/keep" } })).toEqual([
       "mark annotated 2",

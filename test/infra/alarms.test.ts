@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { App, Duration, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import type { IAlarmAction } from "aws-cdk-lib/aws-cloudwatch";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
 import { alarmNames } from "../../lambda/names.ts";
 import { documentLink } from "../../lambda/package-root.ts";
@@ -33,6 +33,7 @@ it("watches everything that can go wrong", () => {
       "marks-orphaned",
       "patches-failing",
       "release-overdue",
+      "rights-missing",
       "slow-protection",
       "sweep-silent",
     ],
@@ -121,6 +122,36 @@ it("lets its owner add an action to every alarm, and use its metrics", () => {
     namespace: "KarpenterNodeHolder",
     metricName: "NodesHeldNow",
     dimensions: { Cluster: "prod" },
+  });
+});
+
+describe("alarms that notify no one", () => {
+  const errorsOf = (add: (holder: KarpenterNodeHolder, stack: Stack) => void, props: object = {}) => {
+    const app = new App();
+    const stack = new Stack(app, "Mine");
+    add(new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props }), stack);
+    const [{ messages = [] } = {}] = app.synth().stacks;
+    return messages.filter(({ level }) => level === "error").map(({ entry }) => entry.data);
+  };
+  const action: IAlarmAction = { bind: () => ({ alarmActionArn: "arn:mine" }) };
+
+  it("are an error of the synthesis, with the lines to add", () => {
+    const [error, ...others] = errorsOf(() => {});
+    expect(others).toEqual([]);
+    for (const line of [
+      'alarmTopic: Topic.fromTopicArn(this, "Ops", "arn:',
+      "-c alarmTopicArn=arn:",
+      'alarms: "none"',
+      "-c alarms=none",
+    ])
+      expect(error).toContain(line);
+  });
+
+  it("are accepted where the app says so, and none are without an action that is added later", () => {
+    expect(errorsOf(() => {}, { alarms: "none" })).toEqual([]);
+    expect(errorsOf((holder) => holder.addAlarmAction(action))).toEqual([]);
+    expect(errorsOf(({ alarms: all }) => all.forEach((one) => void one.addAlarmAction(action)))).toEqual([]);
+    expect(errorsOf(({ alarms: [first] }) => first?.addAlarmAction(action))).toHaveLength(1);
   });
 });
 

@@ -28,7 +28,7 @@ const stackSource = (imports: string) => `${imports}
 class Mine extends Stack {
   constructor(scope: Construct, id: string) {
     super(scope, id);
-    const holder = new KarpenterNodeHolder(this, "Holder", { cluster: "prod", hold: Duration.minutes(30) });
+    const holder = new KarpenterNodeHolder(this, "Holder", { cluster: "prod", hold: Duration.minutes(30), alarms: "none" });
     holder.metricNodesHeld();
     holder.alarms.map((alarm) => alarm.alarmName);
   }

@@ -5,14 +5,16 @@ import { everyResource, functionIn, resourcesOf, synthesize, synthesizeEverythin
 const template = synthesize();
 const everything = synthesizeEverything();
 
-it("receives launches of its account and region and this cluster's probes by the same rule, and keeps what it cannot deliver", () => {
+const stackUuid = { "Fn::Select": [2, { "Fn::Split": ["/", { Ref: "AWS::StackId" }] }] };
+
+it("receives launches of its account and region and this cluster's probes with its key by the same rule, and keeps what it cannot deliver", () => {
   template.hasResourceProperties("AWS::Events::Rule", {
     EventPattern: {
       account: [{ Ref: "AWS::AccountId" }],
       region: [{ Ref: "AWS::Region" }],
       $or: [
         { source: ["aws.ec2"], detail: { state: ["pending"] } },
-        { source: ["karpenter-node-holder.probe"], detail: { cluster: ["prod"] } },
+        { source: ["karpenter-node-holder.probe"], detail: { cluster: ["prod"], key: [stackUuid] } },
       ].map(Match.objectLike),
     },
     Targets: [Match.objectLike({ DeadLetterConfig: Match.anyValue() })],

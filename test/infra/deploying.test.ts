@@ -16,9 +16,9 @@ it("names every kind of resource that a deployment creates, and no other", () =>
 
 it("counts what it adds to the account's quotas", () => {
   expect([counted("AWS::Lambda::Function"), counted("AWS::IAM::Role")]).toEqual([6, 7]);
-  expect([counted("AWS::Events::Rule"), counted("AWS::CloudWatch::Alarm")]).toEqual([2, 13]);
+  expect([counted("AWS::Events::Rule"), counted("AWS::CloudWatch::Alarm")]).toEqual([2, 14]);
   expect(needs).toContain(
-    "six functions, seven roles, two rules on the default event bus (quota 300), 13 alarms",
+    "six functions, seven roles, two rules on the default event bus (quota 300), 14 alarms",
   );
 });
 

@@ -1,3 +1,4 @@
+import { Match } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
 import { actions, allowed, denied, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
 
@@ -22,6 +23,19 @@ it("allows iam:PassRole only for the one-shots' role, and only to Scheduler", ()
       },
     ]);
   }
+});
+
+it("lets a schedule invoke the release function by the alias alone through which nothing is forced", () => {
+  const [{ Action, Resource } = {}, ...others] = allowed(template, "ReleasesRole");
+  expect([Action, others]).toEqual([["lambda:InvokeFunction"], []]);
+  expect(JSON.stringify(Resource)).toMatch(/:function:karpenter-node-holder-prod-release:schedule"]]}]$/);
+  template.hasResourceProperties("AWS::Lambda::Alias", { Name: "schedule", FunctionVersion: "$LATEST" });
+  // Asynchronous invocations by an alias have settings of their own.
+  template.hasResourceProperties("AWS::Lambda::EventInvokeConfig", {
+    Qualifier: { "Fn::Select": [7, { "Fn::Split": [":", { Ref: Match.stringLikeRegexp("BySchedule") }] }] },
+    MaximumEventAgeInSeconds: 3600,
+    DestinationConfig: { OnFailure: Match.anyValue() },
+  });
 });
 
 it("lets the functions that change holds put events on the default bus, in the holder's name only, where that is set", () => {

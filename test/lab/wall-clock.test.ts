@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { agreementOf, type Counted } from "../../lab/wall-clock/agreement.ts";
 import { serviceObject } from "../../lab/wall-clock/cluster-objects.ts";
 import { figuresOf } from "../../lab/wall-clock/figures.ts";
 import type { Played } from "../../lab/wall-clock/play.ts";
@@ -46,4 +47,26 @@ it("scales a service by a change with replicas, and rolls it out by another", ()
   expect(serviceObject(service)).toMatchObject({ spec: { replicas: 2, ...versionOf("0") } });
   expect(serviceObject(service, 1)).toMatchObject({ spec: { replicas: 14, ...versionOf("0") } });
   expect(serviceObject(service, 2)).toMatchObject({ spec: { replicas: 14, ...versionOf("20") } });
+});
+
+describe("both clocks agree", () => {
+  const run = (nodeMinutes: number, launched = 10, evicted = 4): Counted => ({
+    nodeMinutes,
+    launched,
+    evicted,
+  });
+
+  it("where node time differs by 15 % at most, and launches and evictions by chance alone", () => {
+    const { line, differences } = agreementOf([run(40), run(42, 12, 4)], [run(46, 13, 3), run(48, 13, 3)]);
+    expect(differences).toEqual([]);
+    expect(line).toBe("node-minutes 41.0 : 47.0, launched 10–12 : 13, evicted 4 : 3");
+  });
+
+  it.each([
+    ["node time", [run(48)]],
+    ["launched", [run(40, 12), run(40, 13)]],
+    ["evicted", [run(40, 10, 0), run(40, 10, 2)]],
+  ])("not where %s differs by more", (what, virtual) => {
+    expect(agreementOf([run(40)], virtual).differences).toEqual([what]);
+  });
 });

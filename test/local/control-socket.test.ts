@@ -27,7 +27,7 @@ const open = async (answer: (payload: unknown) => Promise<unknown>, where = fold
 };
 const echo = async (payload: unknown) => ({ answered: payload });
 const ask = async (payload: Readonly<Record<string, unknown>>, where = folder) =>
-  (await runningHolder(where, {})).ask(payload);
+  (await runningHolder({ run: where }, {})).ask(payload);
 
 /** Sends these bytes as they are; with `end: false` the request never ends. */
 const send = (body: string, { method = "POST", end = true } = {}) => {

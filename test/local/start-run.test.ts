@@ -341,7 +341,7 @@ describe("a run at work", () => {
     await start({ windows });
     await expect.poll(held, soon).toEqual(["old"]);
     const request = { name: `${schedule} UTC`, cause: "window", until: after(begun, hours(2)).toISOString() };
-    const asked = await (await runningHolder(folder, {})).ask({ do: "status" });
+    const asked = await (await runningHolder({ run: folder }, {})).ask({ do: "status" });
     expect(asked).toMatchObject({ scopes: [{ requests: [request] }] });
   });
 
@@ -353,7 +353,7 @@ describe("a run at work", () => {
   });
 
   it("answers operators once it works, and not before", async () => {
-    const ask = async () => (await runningHolder(folder, {})).ask({ do: "status" });
+    const ask = async () => (await runningHolder({ run: folder }, {})).ask({ do: "status" });
     const early = async () => void (await expect(ask()).rejects.toThrow("starting or stopping"));
     await start({}, [early]);
     await expect(ask()).resolves.toMatchObject({ cluster: "prod" });

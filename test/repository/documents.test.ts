@@ -145,7 +145,7 @@ const silent = (command: Command): Command =>
 /** The words of a line as a shell would part them, up to a pipe or a file. */
 function wordsOf(line: string): readonly string[] {
   const words = [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? "");
-  const end = words.findIndex((word) => word === "|" || word === ">");
+  const end = words.findIndex((word) => ["|", ">", ">>"].includes(word));
   return end < 0 ? words : words.slice(0, end);
 }
 

@@ -98,3 +98,17 @@ it("lets the hold function log in to the cluster before its first invocation", a
 
   await expect.poll(asked, { timeout: 10_000 }).toBe(before + 1);
 });
+
+it("a release that comes through the alias of schedules is never forced", async () => {
+  const { handler } = await import("../../lambda/main/release.ts");
+  const arn = "arn:aws:lambda:eu-west-1:123456789012:function:karpenter-node-holder-prod-release";
+  const force = (invokedFunctionArn: string) =>
+    handler(
+      { force: true },
+      { invokedFunctionArn, awsRequestId: "1", getRemainingTimeInMillis: () => 60_000 },
+    );
+
+  await expect(force(`${arn}:schedule`)).rejects.toThrow("a schedule cannot force a release");
+  // Through the function itself it is tried, on a table that is not there.
+  await expect(force(arn)).rejects.toThrow("nothing is right here");
+});

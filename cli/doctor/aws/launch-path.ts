@@ -32,7 +32,7 @@ export function awsBus(config: AwsConfig, cluster: string): Bus {
     do {
       before = NextToken;
       const page = await events.send(new ListRulesCommand({ ...(NextToken && { NextToken }) }));
-      const found = page.Rules?.find((rule) => isFor(cluster, parse(rule.EventPattern)));
+      const found = page.Rules?.find((rule) => probeIn(cluster, parse(rule.EventPattern)));
       if (found) return factsOf(found);
       NextToken = page.NextToken;
     } while (NextToken && NextToken !== before);
@@ -50,7 +50,8 @@ export function awsBus(config: AwsConfig, cluster: string): Bus {
   }
 
   async function putProbe(id: string, sentAt: Date): Promise<void> {
-    const detail = { id, cluster, sentAt: sentAt.toISOString() };
+    const key = probeKeyIn(cluster, (await launchRule())?.pattern);
+    const detail = { id, cluster, key, sentAt: sentAt.toISOString() };
     const Entries = [{ Source: probeSource, DetailType: probeDetailType, Detail: JSON.stringify(detail) }];
     const { FailedEntryCount, Entries: answers } = await events.send(new PutEventsCommand({ Entries }));
     if (FailedEntryCount)
@@ -121,15 +122,20 @@ export function awsQueues(config: AwsConfig): Pick<Account, "queue" | "letRuleSe
   return { queue, letRuleSend };
 }
 
-/** Whether a pattern matches this cluster's probes. */
-function isFor(cluster: string, pattern: unknown): boolean {
+/** What a pattern expects of this cluster's probes; undefined if it matches none. */
+function probeIn(cluster: string, pattern: unknown): Readonly<Record<string, unknown>> | undefined {
   const { $or } = Object(pattern);
   const alternatives: unknown[] = Array.isArray($or) ? $or : [pattern];
-  return alternatives.some((one) => {
+  const found = alternatives.find((one) => {
     const { source, detail } = Object(one);
     return includes(source, probeSource) && includes(Object(detail).cluster, cluster);
   });
+  return found && Object(Object(found).detail);
 }
+
+/** The key without which a probe does not match. */
+export const probeKeyIn = (cluster: string, pattern: unknown): unknown =>
+  [probeIn(cluster, pattern)?.key].flat()[0];
 
 const includes = (list: unknown, value: string): boolean => Array.isArray(list) && list.includes(value);
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { launchesAndProbes } from "../../../lambda/handlers/event-sources.ts";
 import { documentLink } from "../../../lambda/package-root.ts";
 import type { QueueFacts, RuleFacts } from "../aws/account.ts";
+import { probeKeyIn } from "../aws/launch-path.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
 import type { Seen } from "../examination.ts";
 import { type Findings, type Found, fail, ok, warn } from "../finding.ts";
@@ -22,7 +23,9 @@ function judgeRule(doctor: Doctor, rule: RuleFacts): Found {
   if (!isEnabled) {
     return turnedOff(doctor, name, `${name} is disabled: launches do not reach the holder`);
   }
-  if (!isDeepStrictEqual(pattern, launchesAndProbes({ cluster: doctor.cluster, account, region }))) {
+  const { cluster } = doctor;
+  const probeKey = probeKeyIn(cluster, pattern);
+  if (!isDeepStrictEqual(pattern, launchesAndProbes({ cluster, account, region, probeKey }))) {
     return fail(`${name} does not match launches`, redeploy(doctor));
   }
   return ok(name);

@@ -3,7 +3,7 @@ import { armOf, arms, isAvailable } from "../../../lab/days/arms.ts";
 import { engineConfig } from "../../../lab/days/config.ts";
 import { command } from "../../../lab/days/options.ts";
 import { colourOf } from "../../../lab/days/page/palette.ts";
-import { nameOf, prepare, type Spec } from "../../../lab/days/spec.ts";
+import { nameOf, prepare, type Spec, titleOf } from "../../../lab/days/spec.ts";
 import { traceOf } from "../../../lab/days/traces/names.ts";
 import { specsOf, wholeComparison } from "../../../lab/days/whole.ts";
 import { instanceTypes, roomOf, typesOf, worlds } from "../../../lab/days/worlds.ts";
@@ -97,18 +97,37 @@ it("Balanced runs from 1.14 on", () => {
   expect(specs.filter(({ arm }) => arm === "hold-20m")).toHaveLength(2 * 2 * 2);
 });
 
-it("the whole comparison has three seeds of a day on every version, mixed sizes on two of them, and a week", () => {
-  const specs = wholeComparison(["1.15.0", "1.13.0", "1.2.0"]).filter(({ arm }) => arm === "budget-hourly");
-  const runs = specs.map(
-    ({ source, types, karpenter, seed }) => `${nameOf(source)} ${types} ${karpenter} ${seed}`,
-  );
-  const days = (types: string, ...versions: readonly string[]) =>
-    versions.flatMap((version) => [1, 2, 3].map((seed) => `day ${types} ${version} ${seed}`));
-  expect(runs).toEqual([
-    ...days("one", "1.15.0", "1.13.0", "1.2.0"),
-    ...days("four", "1.15.0", "1.13.0"),
-    "week one 1.15.0 1",
-  ]);
+describe("the whole comparison", () => {
+  const specs = wholeComparison(["1.15.0", "1.13.0", "1.9.0", "1.2.0"]);
+
+  it("has three seeds of a day on every version, mixed sizes on two, three kinds of work, and a week", () => {
+    const runs = specs
+      .filter(({ arm }) => arm === "budget-hourly")
+      .map(({ source, types, karpenter, seed }) => `${nameOf(source)} ${types} ${karpenter} ${seed}`);
+    const three = (title: string) => [1, 2, 3].map((seed) => `${title} ${seed}`);
+    expect(runs).toEqual([
+      ...["1.15.0", "1.13.0"].flatMap((version) => three(`day one ${version}`)),
+      ...["1.15.0", "1.13.0"].flatMap((version) => three(`day four ${version}`)),
+      ...["1.9.0", "1.2.0"].flatMap((version) => three(`day one ${version}`)),
+      ...["bursts", "ci", "shrinking"].flatMap((work) => three(`${work} one 1.15.0`)),
+      "week one 1.15.0 1",
+    ]);
+  });
+
+  it("plays every arm, and the strongest rivals wherever the holder is played", () => {
+    expect(new Set(specs.map(({ arm }) => arm))).toEqual(new Set(arms.map(({ name }) => name)));
+    const titles = new Set(specs.map(titleOf));
+    for (const spec of specs.filter(({ arm }) => arm === "auto"))
+      expect(titles).toContain(titleOf({ ...spec, arm: "budget-hourly" }));
+  });
+
+  it("takes about an hour on two cores, at a minute of one core for each day", () => {
+    const lasts = new Map(
+      ["day", "week", "bursts", "ci", "shrinking"].map((name) => [name, traceOf(name, 1).lasts]),
+    );
+    const days = specs.map(({ source }) => (lasts.get(nameOf(source)) ?? Number.NaN) / 86_400);
+    expect(days.reduce((sum, one) => sum + one, 0)).toBeLessThan(125);
+  });
 });
 
 describe("the instance types", () => {

@@ -43,7 +43,7 @@ export function alarmCases(open: () => AlarmWorld): void {
 
       await watch().untilOn();
       const states = await watch().states();
-      expect(Object.keys(states)).toHaveLength(13);
+      expect(Object.keys(states)).toHaveLength(14);
       expect(new Set(Object.values(states))).toEqual(new Set(["OK"]));
       expect(await watch().everOn()).toEqual([]);
     });
@@ -91,6 +91,17 @@ export function alarmCases(open: () => AlarmWorld): void {
       await watch().untilOn("patches-failing");
       await watched.untilLogged("sweep", /a node could not be changed/);
       await restore();
+    });
+
+    it("when the cluster does not give every right", async () => {
+      const { watched } = open();
+      await forbidInCluster(watched, "list", "nodeclaims");
+
+      await watched.control({ do: "hold", for: "10m", reason: "test" });
+      await inThreePeriods(sweep);
+
+      await watch().untilOn("rights-missing");
+      await watched.untilLogged("sweep", /has not given the holder all of its rights/);
     });
 
     it("when a message can never be handled", async () => {

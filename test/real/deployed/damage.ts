@@ -46,8 +46,12 @@ export async function forbid(
   return restore;
 }
 
-/** Removes a verb from the holder's ClusterRole. */
-export async function forbidInCluster(cluster: DeployedCluster, verb: string): Promise<Restore> {
+/** Removes a verb from the holder's ClusterRole, for one kind of object or for all. */
+export async function forbidInCluster(
+  cluster: DeployedCluster,
+  verb: string,
+  resource?: string,
+): Promise<Restore> {
   const rbac = cluster.config.makeApiClient(RbacAuthorizationV1Api);
   const { rules: whole = [] } = await rbac.readClusterRole({ name: holderName });
   const put = async (value: V1PolicyRule[]) => {
@@ -55,7 +59,12 @@ export async function forbidInCluster(cluster: DeployedCluster, verb: string): P
   };
   const restore = () => put(whole);
   onTestFinished(restore);
-  await put(whole.map((rule) => ({ ...rule, verbs: rule.verbs.filter((one) => one !== verb) })));
+  const isMeant = (rule: V1PolicyRule) => resource === undefined || rule.resources?.includes(resource);
+  const without = (rule: V1PolicyRule) => ({ ...rule, verbs: rule.verbs.filter((one) => one !== verb) });
+  // A rule has one verb at least.
+  await put(
+    whole.map((rule) => (isMeant(rule) ? without(rule) : rule)).filter(({ verbs }) => verbs.length > 0),
+  );
   return restore;
 }
 

@@ -1,14 +1,19 @@
 import { DeleteItemCommand, DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { EC2Client, TerminateInstancesCommand } from "@aws-sdk/client-ec2";
 import { AssociateAccessPolicyCommand, DescribeClusterCommand, EKSClient } from "@aws-sdk/client-eks";
+import { EventBridgeClient, PutEventsCommand } from "@aws-sdk/client-eventbridge";
 import { IAMClient, UpdateAssumeRolePolicyCommand } from "@aws-sdk/client-iam";
 import { InvokeCommand, LambdaClient } from "@aws-sdk/client-lambda";
+import { CreateScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { AssumeRoleCommand, STSClient } from "@aws-sdk/client-sts";
 import { describe, expect, it } from "vitest";
+import { awsAccount } from "../../../cli/doctor/aws/aws-account.ts";
 import { Environment } from "../../../lambda/environment.ts";
+import { probeDetailType, probeSource } from "../../../lambda/handlers/event-sources.ts";
 import { functionName, type Part } from "../../../lambda/names.ts";
-import type { ClientOf, Emulator } from "../emulator/emulator.ts";
+import { type ClientOf, type Emulator, region } from "../emulator/emulator.ts";
+import { until } from "../engines/processes.ts";
 import type { DeployedCluster } from "./cluster.ts";
 
 /** A function's role, used by another caller. */
@@ -77,6 +82,54 @@ export function misuseCases(open: () => Readonly<{ prod: DeployedCluster; emulat
       const { prod, emulator } = open();
       const role = await assume(emulator, await prod.role(as));
       await expect(attempt(role, prod)).rejects.toThrow(/not authorized to perform/);
+    });
+
+    it("cannot force a release by a schedule, which would outlive the credentials", async () => {
+      const { prod, emulator } = open();
+      const node = await prod.join("i-0fedcba9876543211");
+      await prod.control({ do: "hold", for: "10m", reason: "schedules" });
+      await prod.untilMarked([node]);
+      const scheduler = (await assume(emulator, await prod.role("hold")))(SchedulerClient);
+      const env = await prod.environment("hold");
+      const alias = env[Environment.releaseFunctionArn] ?? "";
+      const soon = new Date(Date.now() + 2_000).toISOString().slice(0, 19);
+
+      for (const [Name, Arn] of [
+        ["forged-for-the-function", alias.replace(/:schedule$/, "")],
+        ["forged-for-the-alias", alias],
+      ])
+        await scheduler.send(
+          new CreateScheduleCommand({
+            GroupName: env[Environment.scheduleGroup],
+            Name,
+            ScheduleExpression: `at(${soon})`,
+            FlexibleTimeWindow: { Mode: "OFF" },
+            ActionAfterCompletion: "DELETE",
+            Target: { Arn, RoleArn: env[Environment.scheduleRoleArn], Input: '{"force":true}' },
+          }),
+        );
+
+      await prod.untilLogged("release", /a schedule cannot force a release/);
+      await until("both schedules to have fired", async () => (await prod.schedules("forged")).length === 0);
+      expect(await prod.marks()).toHaveProperty(node);
+      await prod.releaseAll();
+    });
+
+    it("cannot have a probe delivered without the key of the rule", async () => {
+      const { prod, emulator } = open();
+      const detail = { id: "forged", cluster: prod.name, sentAt: new Date().toISOString() };
+      const forged = [detail, { ...detail, key: "guessed" }].map((one) => ({
+        Source: probeSource,
+        DetailType: probeDetailType,
+        Detail: JSON.stringify(one),
+      }));
+      await emulator.client(EventBridgeClient).send(new PutEventsCommand({ Entries: forged }));
+
+      const credentials = { accessKeyId: "test", secretAccessKey: "test" };
+      const asRoot = { region, endpoint: emulator.endpoint, credentials };
+      await awsAccount(asRoot, prod.name).putProbe("ours", new Date());
+      await prod.untilLogged("hold", /"probe":"ours"/);
+      expect(await prod.logs("hold")).not.toContainEqual(expect.stringContaining('"probe":"forged"'));
     });
   });
 }

@@ -9,5 +9,9 @@ const cluster = String(app.node.getContext("cluster"));
 const stack = new Stack(app, stackName(cluster));
 const vpc = new Vpc(stack, "Vpc", { maxAzs: 2, natGateways: 1 }) as IVpc;
 const group = SecurityGroup.fromSecurityGroupId(stack, "Cluster", app.node.getContext("securityGroup"));
-new KarpenterNodeHolder(stack, "Holder", { cluster, vpc: { vpc, clusterSecurityGroups: [group] } });
+new KarpenterNodeHolder(stack, "Holder", {
+  cluster,
+  alarms: "none",
+  vpc: { vpc, clusterSecurityGroups: [group] },
+});
 app.synth();

@@ -79,7 +79,7 @@ function introduce(environment: string): void {
 
   . ${environment}
   npx cdk bootstrap -c cluster=${name}
-  npx cdk deploy -c cluster=${name} --require-approval never
+  npx cdk deploy -c cluster=${name} -c alarms=none --require-approval never
   npx karpenter-node-holder doctor --cluster ${name}
   kubectl get nodes -L karpenter-node-holder/hold --watch
 

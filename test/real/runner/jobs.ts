@@ -43,6 +43,8 @@ function jobOf(title: string): Job {
 
 /** The parts that a job needs. A suite builds missing parts itself, but without showing its progress. */
 export function partsOf({ suite, karpenter }: Job): readonly Part[] {
+  if (suite === "churn")
+    return ["control-plane", "kubelet", `karpenter-${karpenter}`, `lab-${newestKarpenter}`];
   if (hasKarpenter({ suite })) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
   if (["ground", "package", "run"].includes(suite)) return [];
   if (suite === "chart") return ["control-plane", "helm"];

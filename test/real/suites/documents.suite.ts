@@ -68,7 +68,7 @@ describe("the operators' commands in the documents, run in a shell", { timeout: 
   it("deploys", async () => {
     expect(await run("npx karpenter-node-holder --help")).toContain("doctor [options]");
     await run("npx cdk bootstrap -c cluster=prod");
-    await run("npx cdk deploy -c cluster=prod");
+    await run("npx cdk deploy -c cluster=prod -c alarms=none");
     expect(await run("npx karpenter-node-holder status --cluster prod")).toContain(
       "holds 20m after each launch, 2h at most",
     );
@@ -120,7 +120,7 @@ describe("the operators' commands in the documents, run in a shell", { timeout: 
   });
 
   it("deploys again with other settings", async () => {
-    await run("npx cdk deploy -c cluster=prod -c hold=30m -c maxHold=4h");
+    await run("npx cdk deploy -c cluster=prod -c alarms=none -c hold=30m -c maxHold=4h");
     expect(await run("npx karpenter-node-holder status --cluster prod")).toContain(
       "holds 30m after each launch, 4h at most",
     );
@@ -137,7 +137,7 @@ describe("the operators' commands in the documents, run in a shell", { timeout: 
   it("deploys without the CDK, and deletes", async () => {
     await run("npm run build");
     const folder = join(emulator.folder, "template");
-    const command = `npx karpenter-node-holder template --cluster prod --bucket assets --hold 25m --out ${folder}`;
+    const command = `npx karpenter-node-holder template --cluster prod --bucket assets --alarms none --hold 25m --out ${folder}`;
     expect(await run(command)).toContain("aws cloudformation deploy --stack-name karpenter-node-holder-prod");
     const plain = new PlainDeployment(emulator);
     await plain.upload(folder, "assets", "karpenter-node-holder/");

@@ -1,0 +1,71 @@
+import { Argument, Command, type Option } from "commander";
+import { holderName } from "../../lambda/core/marks/keys.ts";
+import { withExamples } from "../terminal/flags.ts";
+import type { Terminal } from "../terminal/terminal.ts";
+
+/** The word with which the scripts ask what fits at the cursor; the words up to there follow. */
+export const suggestFor = "__complete";
+
+/** Where nothing fits, each shell suggests files. */
+const scripts = {
+  bash: `_karpenter_node_holder() {
+  local IFS=$'\\n'
+  COMPREPLY=($(${holderName} ${suggestFor} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _karpenter_node_holder ${holderName}`,
+  zsh: `_karpenter_node_holder() {
+  local -a found
+  found=("\${(@f)$(${holderName} ${suggestFor} "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "$found[1]" ]]; then compadd -- $found; else _files; fi
+}
+compdef _karpenter_node_holder ${holderName}`,
+  fish: `function __karpenter_node_holder
+  set -l words (commandline -opc)
+  set -e words[1]
+  ${holderName} ${suggestFor} $words (commandline -ct) 2>/dev/null
+end
+complete -c ${holderName} -a '(__karpenter_node_holder)'`,
+} as const;
+
+/** Prints a script that lets a shell complete commands, flags and their choices. */
+export const completion = ({ out }: Terminal): Command =>
+  withExamples(
+    new Command("completion")
+      .summary("Print a script that completes commands and flags in your shell.")
+      .description("Print a script that completes commands, flags and their choices in your shell.")
+      .addArgument(new Argument("<shell>", "your shell").choices(Object.keys(scripts)))
+      .action((shell: keyof typeof scripts) => out(scripts[shell])),
+    [
+      ["completion bash > ~/.local/share/bash-completion/completions/karpenter-node-holder", "for bash"],
+      ["completion zsh >> ~/.zshrc", "for zsh, after its compinit"],
+      ["completion fish > ~/.config/fish/completions/karpenter-node-holder.fish", "for fish"],
+    ],
+  );
+
+/** What fits in place of the last word: a command, a flag, a choice of the flag or argument; nothing where any value does. */
+export function suggestionsFor(words: readonly string[], commands: readonly Command[]): readonly string[] {
+  const typed = words.at(-1) ?? "";
+  const [name, ...rest] = words.slice(0, -1);
+  return candidates(name, rest, typed, commands).filter((one) => one.startsWith(typed));
+}
+
+function candidates(
+  name: string | undefined,
+  rest: readonly string[],
+  typed: string,
+  commands: readonly Command[],
+): readonly string[] {
+  if (name === undefined || name === "help") return commands.map((one) => one.name());
+  const command = commands.find((one) => one.name() === name);
+  const shown = command?.options.filter(({ hidden }) => !hidden) ?? [];
+  const open = shown.find((one) => (one.required || one.optional) && isNamed(one, rest.at(-1)));
+  if (open && (open.required || !typed.startsWith("-"))) return open.argChoices ?? [];
+  if (typed.startsWith("-"))
+    return shown.filter((one) => one.variadic || !rest.some((word) => isNamed(one, word))).map(longOf);
+  return command?.registeredArguments.flatMap(({ argChoices = [] }) => argChoices) ?? [];
+}
+
+const isNamed = ({ long, short }: Option, word = ""): boolean =>
+  word !== "" && (word === long || word === short);
+
+const longOf = ({ long }: Option): string => long ?? "";

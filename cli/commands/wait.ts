@@ -1,0 +1,82 @@
+import { Command, Option } from "commander";
+import { type Duration, formatDuration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { messageOf } from "../../lambda/core/errors.ts";
+import type { Scope } from "../../lambda/core/scope.ts";
+import { parseStatus, type StatusAnswer } from "../answers.ts";
+import { controlOf } from "../control/control.ts";
+import { type HolderFlags, withAnyHolder } from "../terminal/cluster-flags.ts";
+import { Failure } from "../terminal/failure.ts";
+import { durationOption, withExamples, withQuiet } from "../terminal/flags.ts";
+import { Exit, type Terminal } from "../terminal/terminal.ts";
+import { readable } from "../terminal/text.ts";
+import { isHeld, isReleased } from "../views/status-view.ts";
+import { scopeFlag } from "./operate.ts";
+
+type WaitOptions = HolderFlags &
+  Readonly<{
+    for: "held" | "released";
+    timeout: Duration;
+    every: Duration;
+    scope?: Scope;
+    quiet?: true;
+  }>;
+
+/** Waits until something is held, or until nothing is. */
+export const wait = (terminal: Terminal): Command =>
+  withExamples(
+    withQuiet(withAnyHolder(new Command("wait"), terminal))
+      .summary("Wait until something is held, or until nothing is.")
+      .description(
+        "Wait until something is held, or until nothing is held and no node has a mark. Exits with 3 where that takes longer than --timeout.",
+      )
+      .addOption(
+        new Option("--for <state>", "what to wait for").choices(["held", "released"]).makeOptionMandatory(),
+      )
+      .addOption(scopeFlag("default: any"))
+      .addOption(
+        durationOption(
+          "--timeout <duration>",
+          "how long to wait at most",
+          [seconds(1), hours(24)],
+          minutes(10),
+        ),
+      )
+      .addOption(
+        durationOption("--every <duration>", "how often to ask", [seconds(1), hours(1)], seconds(10)),
+      )
+      .action((options: WaitOptions) => waitFor(options, terminal)),
+    [
+      ["wait --cluster prod --for held", "until a launch or a request holds"],
+      ["wait --cluster prod --for released --timeout 2h", "until Karpenter may disrupt every node again"],
+      ["wait --run --for released --scope nodepool/batch", "the same for one NodePool of a `run`"],
+    ],
+  );
+
+const isSo: Readonly<Record<WaitOptions["for"], (status: StatusAnswer, scope?: Scope) => boolean>> = {
+  held: isHeld,
+  released: isReleased,
+};
+
+/** The first failure ends it; later ones may pass. */
+async function waitFor(options: WaitOptions, { env, out, notify }: Terminal): Promise<void> {
+  const { for: state, timeout, every, scope, quiet } = options;
+  const { ask } = await controlOf(options, env);
+  const end = performance.now() + timeout;
+  let status = parseStatus(await ask({ do: "status" }));
+  while (!isSo[state](status, scope)) {
+    const left = end - performance.now();
+    if (left <= 0)
+      throw new Failure(
+        `not ${state} within ${formatDuration(timeout)}`,
+        "`status` shows what holds, until when and why.",
+        Exit.no,
+      );
+    await new Promise((resolve) => setTimeout(resolve, Math.min(every, left)));
+    try {
+      status = parseStatus(await ask({ do: "status" }));
+    } catch (error) {
+      notify(`Could not ask: ${readable(messageOf(error))}. Trying again.`);
+    }
+  }
+  if (!quiet) out(state);
+}

@@ -1,0 +1,140 @@
+import { load } from "js-yaml";
+import { afterEach, describe, expect, it } from "vitest";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { aPastHold, aStatus } from "../support/builders.ts";
+import { type Control, FakeControl, failed } from "./fake-control.ts";
+
+const scope = {
+  ...{ scope: "nodepool/batch", because: "x", requests: [], launches: 1, extensions: 0, capped: false },
+  ...{ nodesHeld: 0, nodes: [], drifted: 0, isAwaiting: false },
+};
+const held = { ...scope, state: "held", nodesHeld: 5 };
+const releasing = { ...scope, state: "releasing", nodesHeld: 1 };
+const paused = { ...scope, scope: "nodepool/web", state: "paused" };
+const statusOf = (...scopes: object[]) => ({ ...JSON.parse(JSON.stringify(aStatus)), scopes });
+const observing = (...scopes: object[]) => {
+  const status = statusOf(...scopes);
+  return { ...status, rules: { ...status.rules, mode: "observe" } };
+};
+
+let control: FakeControl | undefined;
+const holder = async (answer: Control) => {
+  control = await FakeControl.start(answer);
+  control.env = { KARPENTER_NODE_HOLDER_CLUSTER: "prod" };
+  return control;
+};
+afterEach(() => control?.stop());
+
+describe("status", () => {
+  it.each([
+    ["held", statusOf(paused, held), 0],
+    ["not held", statusOf(paused), 3],
+    ["not held but not released yet", statusOf(releasing), 3],
+    ["not held because it observes", observing(held), 3],
+    ["unknown", failed("BrokenSetupError", "no"), 1],
+    ["unknown because the answer cannot be read", { scopes: "?" }, 1],
+  ])("with --exit-code ends by what is held: %s", async (_, answer, exit) => {
+    const prod = await holder(() => answer);
+    const quiet = await prod.run("status", "--exit-code", "-q");
+    expect(quiet).toMatchObject({ exit, output: "" });
+    expect(quiet.reported !== "").toBe(exit === 1);
+    for (const form of ["table", "json"])
+      expect((await prod.run("status", "--exit-code", "-o", form)).exit).toBe(exit);
+  });
+
+  it("without it ends with 0 also where nothing is held", async () => {
+    expect((await (await holder(() => statusOf(paused))).run("status")).exit).toBe(0);
+  });
+
+  it("prints YAML with what JSON has, names of scopes, or rows alone", async () => {
+    const prod = await holder(() => statusOf(held, paused));
+    const json = JSON.parse((await prod.run("status", "-o", "json")).output);
+    expect(json.rules.holdText).toBe("20m");
+    expect(load((await prod.run("status", "-o", "yaml")).output)).toEqual(json);
+    expect((await prod.run("status", "-o", "name")).output).toBe("nodepool/batch\nnodepool/web");
+    const { output } = await prod.run("status", "--no-headers");
+    expect(output).toMatch(/^nodepool\/batch +held [^\n]+\nnodepool\/web +paused [^\n]+$/);
+  });
+
+  it("prints no line where there is no scope", async () => {
+    const prod = await holder(() => statusOf());
+    for (const flags of [["-o", "name"], ["--no-headers"]])
+      expect(await prod.run("status", ...flags)).toEqual({ exit: 0, output: "", reported: "" });
+  });
+});
+
+describe("history", () => {
+  const holds = [aPastHold({ id: holdId(2) }), aPastHold({ id: holdId(1) })];
+
+  it.each([[[]], [["--since", "90d"]]])("prints YAML, ids, or rows alone: %j", async (since) => {
+    const recent = holds.map((one) => ({ ...one, endedAt: new Date() }));
+    const prod = await holder(() => ({ holds: recent }));
+    const json = JSON.parse((await prod.run("history", ...since, "-o", "json")).output);
+    expect(load((await prod.run("history", ...since, "-o", "yaml")).output)).toEqual(json);
+    expect((await prod.run("history", ...since, "-o", "name")).output).toBe(`${holdId(2)}\n${holdId(1)}`);
+    const { output } = await prod.run("history", ...since, "--no-headers");
+    expect(output.split("\n")).toHaveLength(2);
+    expect(output).not.toContain("STARTED");
+  });
+
+  it("prints no line where there is no hold", async () => {
+    const prod = await holder(() => ({ holds: [] }));
+    for (const flags of [["-o", "name"], ["--no-headers"]])
+      expect((await prod.run("history", ...flags)).output).toBe("");
+  });
+});
+
+it("an action is quiet where it did what was asked for, and else says why not", async () => {
+  const released = { because: "x", released: 2, kept: 0, failed: 0, left: false };
+  const prod = await holder(() => released);
+  const force = ["release", "--force"];
+  expect(await prod.run(...force, "-q")).toEqual({ exit: 0, output: "", reported: "" });
+  expect(load((await prod.run(...force, "-o", "yaml")).output)).toEqual(released);
+  await prod.stop();
+  const failing = await holder(() => ({ ...released, failed: 1 }));
+  expect(await failing.run(...force, "-q")).toMatchObject({ exit: 1, output: "" });
+});
+
+describe("wait", () => {
+  /** Each call gets the next answer; the last one stays. */
+  const answering = (...answers: unknown[]) => {
+    let call = 0;
+    return holder(() => answers[Math.min(call++, answers.length - 1)]);
+  };
+  const scoped = ["--scope", "nodepool/batch"];
+
+  it.each<[state: string, flags: readonly string[], unlike: object, like: object]>([
+    ["held", [], statusOf(paused), statusOf(held)],
+    ["held", [], observing(held), statusOf(held)],
+    ["released", [], statusOf(releasing), statusOf(paused)],
+    ["released", [], { ...statusOf(), nodesOrphaned: 1 }, observing({ ...held, nodesHeld: 0 })],
+    ["released", scoped, statusOf(held), statusOf({ ...held, scope: "nodepool/web" })],
+    ["released", scoped, statusOf({ ...held, scope: "cluster" }), statusOf()],
+  ])(
+    "ends with 0 where it is so, and with 3 where it is not so in time: %s %j",
+    async (state, flags, unlike, like) => {
+      const shortly = ["wait", "--for", state, ...flags, "--timeout", "1s"];
+      const now = await answering(like);
+      expect(await now.run(...shortly)).toEqual({ exit: 0, output: state, reported: "" });
+      await now.stop();
+      const late = await answering(unlike);
+      expect(await late.run(...shortly)).toEqual({
+        ...{ exit: 3, output: "" },
+        reported: `error: not ${state} within 1s\n\`status\` shows what holds, until when and why.`,
+      });
+      expect(late.asked).toHaveLength(2);
+    },
+  );
+
+  it("asks again after an error, but not where the first question fails", async () => {
+    const busy = failed("TryAgainError", "busy");
+    const prod = await answering(statusOf(held), busy, statusOf());
+    expect(await prod.run("wait", "--for", "released", "--every", "1s", "-q")).toEqual({
+      ...{ exit: 0, output: "" },
+      reported: "Could not ask: busy. Trying again.",
+    });
+    await prod.stop();
+    const broken = await answering(busy, statusOf(held));
+    expect((await broken.run("wait", "--for", "held")).exit).toBe(1);
+  });
+});
