@@ -8,7 +8,7 @@ import {
 } from "@aws-sdk/client-eks";
 import { isAws, isUnanswered } from "../aws/errors.ts";
 import { type ClusterFacts, describeCluster, whyUnusable } from "../aws/usable-cluster.ts";
-import { type Duration, seconds } from "../core/duration.ts";
+import { after, type Duration, minutes, seconds } from "../core/duration.ts";
 import { BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
 import type { Clock } from "../core/ports.ts";
@@ -32,15 +32,20 @@ export type EksAccessEntriesOptions = Readonly<{
 const pause = seconds(3);
 const giveUpAfter = 40;
 const knownAfter = 10;
+// What a new role may do is known after seconds, too. Until then EKS denies its calls, perhaps also those about an entry
+// that it does not know yet: a policy that names one entry does not cover a missing one.
+const rightsKnownAfter = minutes(2);
 
 /** Who may log in to an EKS cluster, by its access entries. */
 export class EksAccessEntries implements AccessEntries {
   readonly #options: EksAccessEntriesOptions;
   /** Roles whose entries were created here; other calls may not know these entries yet. */
   readonly #created = new Set<string>();
+  readonly #rightsKnownAt: Date;
 
   constructor(options: EksAccessEntriesOptions) {
     this.#options = options;
+    this.#rightsKnownAt = after(options.clock.now(), rightsKnownAfter);
   }
 
   async authentication(): Promise<"access entries" | "config map" | undefined> {
@@ -81,7 +86,8 @@ export class EksAccessEntries implements AccessEntries {
   async returnAdminRight(): Promise<void> {
     const { eks, adminRole } = this.#options;
     const disassociate = new DisassociateAccessPolicyCommand(this.#adminPolicy());
-    await this.#unlessGone(() => eks.send(disassociate)).finally(() => this.delete(adminRole));
+    const giveBack = () => this.#retry(() => eks.send(disassociate), never, knownAfter);
+    await this.#unlessGone(giveBack).finally(() => this.delete(adminRole));
   }
 
   async #becomeAdmin(): Promise<void> {
@@ -122,7 +128,7 @@ export class EksAccessEntries implements AccessEntries {
   async #describe(): Promise<ClusterFacts | undefined> {
     const { eks, cluster, inVpc } = this.#options;
     try {
-      return await describeCluster(eks, cluster);
+      return await this.#retry(() => describeCluster(eks, cluster), never);
     } catch (error) {
       if (!inVpc || !isUnanswered(error)) throw error;
       throw new BrokenSetupError(
@@ -149,18 +155,18 @@ export class EksAccessEntries implements AccessEntries {
     return this.#unlessGone(() => this.#retry(remove, isNotFound, knownAfter));
   }
 
-  async #retry(
-    attempt: () => Promise<unknown>,
+  async #retry<T>(
+    attempt: () => Promise<T>,
     isTransient: (error: unknown) => boolean,
     most = giveUpAfter,
-  ): Promise<void> {
-    const { sleep = wait } = this.#options;
+  ): Promise<T> {
+    const { clock, sleep = wait } = this.#options;
     for (let tries = 1; ; tries++) {
       try {
-        await attempt();
-        return;
+        return await attempt();
       } catch (error) {
-        if (tries === most || !isTransient(error)) throw error;
+        const mayBeNew = isAws(error, "denied") && clock.now() < this.#rightsKnownAt;
+        if (tries === most || !(mayBeNew || isTransient(error))) throw error;
         await sleep(pause);
       }
     }
@@ -179,6 +185,8 @@ export class EksAccessEntries implements AccessEntries {
 }
 
 const wait = (duration: Duration) => new Promise<void>((resolve) => setTimeout(resolve, duration));
+
+const never = (): boolean => false;
 
 const isNotFound = (error: unknown): boolean => isAws(error, "not found");
 

@@ -62,6 +62,11 @@ export async function installAccess(ports: AccessPorts, desired: DesiredAccess):
 
 /** Brings the cluster to what a deployment is now. */
 export async function changeAccess(ports: AccessPorts, desired: DesiredAccess): Promise<void> {
+  if (!(await ports.entries.authentication())) {
+    // A failure would also fail the rollback, and a stack whose rollback failed takes no update.
+    ports.log.warn("nothing was changed: there is no such cluster any more", { cluster: desired.cluster });
+    return;
+  }
   await refuseUnusable(ports.entries);
   await createEntries(ports.entries, desired);
   await establish(ports, desired, refuseOtherMarks);

@@ -97,19 +97,54 @@ it("takes an entry for gone that no call knows half a minute after it was create
   expect(paused).toEqual(Array(9).fill(3_000));
 });
 
-it.each(["AccessDeniedException", "ServerException"])("reports %s at once", async (name) => {
-  const error = Object.assign(new Error("no"), { name });
-  const denied = entriesOf({ eks: { send: () => Promise.reject(error) } as unknown as EKSClient });
+const refusal = (name: string) => Object.assign(new Error("no"), { name });
+const refusing = (error: Error, options: Partial<EksAccessEntriesOptions> = {}) =>
+  entriesOf({ ...options, eks: { send: () => Promise.reject(error) } as unknown as EKSClient });
+
+it("reports an error of EKS at once", async () => {
+  const error = refusal("ServerException");
+  const refused = refusing(error);
   for (const call of [
-    () => denied.authentication(),
-    () => denied.whyUnusable(),
-    () => denied.create(hold),
-    () => denied.delete(hold),
-    () => denied.returnAdminRight(),
-    () => denied.asAdmin(async () => {}),
+    () => refused.authentication(),
+    () => refused.whyUnusable(),
+    () => refused.create(hold),
+    () => refused.delete(hold),
+    () => refused.returnAdminRight(),
+    () => refused.asAdmin(async () => {}),
   ])
     await expect(call()).rejects.toBe(error);
   expect(pauses).toBe(0);
+});
+
+it.each<[string, (entries: EksAccessEntries) => Promise<unknown>]>([
+  ["to find the cluster", (entries) => entries.whyUnusable()],
+  ["to let a role in", (entries) => entries.create(hold)],
+  ["to be an admin", (entries) => entries.asAdmin(async () => {})],
+])("retries a denial %s: rights of a new role come late, and entries, too", async (_, work) => {
+  eks.deniedFor = 3;
+  await work(entries);
+  expect(pauses).toBe(3);
+});
+
+it("removes an entry that was created just now though the first calls are denied", async () => {
+  await entries.create(hold);
+  eks.deniedFor = 2;
+  expect(await entries.delete(hold)).toBe("deleted");
+});
+
+it("reports a denial that lasts two minutes, and from then on at once, as for an entry that it did not create", async () => {
+  const error = refusal("AccessDeniedException");
+  let now = Date.now();
+  const sleep = async (pause: number) => {
+    now += pause;
+    pauses++;
+  };
+  const denied = refusing(error, { clock: { now: () => new Date(now) }, sleep });
+  await expect(denied.delete(hold)).rejects.toBe(error);
+  expect(pauses).toBe(0);
+  await expect(denied.authentication()).rejects.toBe(error);
+  await expect(denied.create(hold)).rejects.toBe(error);
+  expect(pauses).toBe(40);
 });
 
 it.each(["aws", "aws-cn"])(

@@ -22,6 +22,8 @@ export class FakeEks {
   readonly takenBack: string[] = [];
   /** How often calls other than a creation still do not know an entry after it was created. */
   entriesUnknownFor = 0;
+  /** How often EKS still denies a call, whatever it is about. */
+  deniedFor = 0;
   readonly #unknownEntries = new Map<string, number>();
   authenticationMode: string | undefined = "API";
   status = "ACTIVE";
@@ -57,6 +59,7 @@ export class FakeEks {
 
   private answer(method: string, path: readonly string[], body: Record<string, unknown>): Answer {
     const [, cluster, , principal, , policy] = path;
+    if (this.deniedFor-- > 0) return refused(403, "AccessDeniedException");
     if (cluster !== "prod") return refused(404, "ResourceNotFoundException");
     if (path.length === 2) {
       const accessConfig = this.authenticationMode && { authenticationMode: this.authenticationMode };

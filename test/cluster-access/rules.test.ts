@@ -110,6 +110,17 @@ describe("changing", () => {
     expect(world.nodes).toEqual({ a: { [holdLabel]: holdId, [present]: "true" } });
   });
 
+  it("succeeds for a cluster that is gone or being deleted, so that an update and its rollback end", async () => {
+    await install();
+    world.eks.status = "DELETING";
+    await change();
+    world.config = { ...world.config, cluster: "gone" };
+    await change();
+    expect(lines("warn").map(({ sentence }) => sentence)).toEqual(
+      Array(2).fill("nothing was changed: there is no such cluster any more"),
+    );
+  });
+
   it("to mode=observe takes the right to patch nodes, removes every mark, and back to hold gives the right again", async () => {
     world.cluster.addNode({ name: "a" });
     const given: boolean[] = [];

@@ -33,7 +33,7 @@ export function changeCases(open: () => World): void {
       onTestFinished(() => world.emulator.setBehaviour(allAwsBehaviour));
 
       // The app cannot ask EKS, so that the deployment begins.
-      const failed = world.deploy(name, settings, { AWS_ENDPOINT_URL_EKS: "http://127.0.0.1:1" });
+      const failed = world.deploy(name, settings, { env: { AWS_ENDPOINT_URL_EKS: "http://127.0.0.1:1" } });
       await expect(failed).rejects.toThrow(why);
 
       expect(await world.stackStatus(name)).toBe("ROLLBACK_COMPLETE");

@@ -20,7 +20,8 @@ const root = resolve(import.meta.dirname, "../../..");
 
 /** Settings as in `-c NAME=VALUE`. */
 type Context = Readonly<Record<string, string>>;
-type Environment = Readonly<Record<string, string>>;
+/** `app`: a file instead of our own app. */
+type How = Readonly<{ app?: string | undefined; env?: Readonly<Record<string, string>>; cwd?: string }>;
 
 /** Every deployment notifies this topic, which nothing needs to exist for. */
 const alarmTopicArn = `arn:aws:sns:${region}:${account}:ops`;
@@ -32,7 +33,7 @@ export class DeployedWorld {
 
   private constructor(emulator: Emulator, app?: string) {
     this.emulator = emulator;
-    this.#app = app && `node ${join(root, "scripts/bundles.ts")} && node ${app}`;
+    this.#app = app;
   }
 
   /** `app`: a file to deploy instead of our own app. */
@@ -53,19 +54,29 @@ export class DeployedWorld {
   }
 
   /** A new cluster with a holder; `settings` replace its defaults. */
-  async cluster(name: string, settings: Context = {}): Promise<DeployedCluster> {
+  async cluster(name: string, settings: Context = {}, app = this.#app): Promise<DeployedCluster> {
     const plane = await this.#relaxed(() => this.emulator.createCluster(name));
-    await this.deploy(name, settings);
+    await this.deploy(name, settings, { app });
     return new DeployedCluster(this.emulator, name, plane);
   }
 
-  async deploy(cluster: string, settings: Context, env: Environment = {}): Promise<void> {
+  async deploy(cluster: string, settings: Context, how: How = {}): Promise<void> {
     const deploy = ["deploy", "--require-approval", "never"];
-    await this.#relaxed(() => this.#cdk(deploy, { cluster, alarmTopicArn, ...settings }, { env }));
+    await this.#relaxed(() => this.#cdk(deploy, { cluster, alarmTopicArn, ...settings }, how));
   }
 
   async destroy(cluster: string, settings: Context = {}): Promise<void> {
     await this.#relaxed(() => this.#cdk(["destroy", "--force"], { cluster, ...settings }));
+  }
+
+  /** Does what `aws cloudformation continue-update-rollback` does. */
+  async continueRollback(cluster: string, skip: readonly string[]): Promise<void> {
+    await this.#relaxed(() => new PlainDeployment(this.emulator).continueRollback(stackName(cluster), skip));
+  }
+
+  /** The logical ids of all resources of a type. */
+  resources(cluster: string, type: string): Promise<readonly string[]> {
+    return new PlainDeployment(this.emulator).resources(stackName(cluster), type);
   }
 
   stackStatus(cluster: string): Promise<string> {
@@ -101,13 +112,14 @@ export class DeployedWorld {
   async #cdk(
     args: readonly string[],
     context: Context,
-    { cwd = root, env: more = {} }: Readonly<{ cwd?: string; env?: Environment }> = {},
+    { cwd = root, env: more = {}, app: file = this.#app }: How = {},
   ): Promise<void> {
     const { folder, env: aws } = this.emulator;
     const settings = Object.entries(context).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const output = mkdtempSync(join(folder, "cdk-"));
     const cdk = join(root, "node_modules/aws-cdk/bin/cdk");
-    const app = this.#app && args[0] !== "bootstrap" ? ["--app", this.#app] : [];
+    const bundled = `node ${join(root, "scripts/bundles.ts")} && node ${file}`;
+    const app = file && args[0] !== "bootstrap" ? ["--app", bundled] : [];
     const command = [cdk, ...args, ...settings, ...app, "--output", output, "--ci"];
     const env = { ...engineEnvironment(folder), ...aws, PATH: nodeFirst, CI: "true", ...more };
     try {

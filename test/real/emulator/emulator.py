@@ -30,6 +30,7 @@ import emulator_alarms  # noqa: E402
 import emulator_redrive  # noqa: E402
 import emulator_aws_behaviour  # noqa: E402
 import emulator_network  # noqa: E402
+import emulator_new_roles  # noqa: E402
 import emulator_schedules  # noqa: E402
 import emulator_stacks  # noqa: E402
 
@@ -286,6 +287,7 @@ emulator_alarms.begin()
 emulator_redrive.begin()
 emulator_aws_behaviour.begin()
 emulator_network.begin()
+emulator_new_roles.begin()
 emulator_schedules.begin()
 emulator_stacks.begin()
 signal.signal(signal.SIGUSR1, enforce)

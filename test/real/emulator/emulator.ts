@@ -21,6 +21,7 @@ export const account = "000000000000";
 export const allAwsBehaviour = [
   "access-entries-late",
   "admins-late",
+  "roles-late",
   "endpoints-closed",
   "quiet-queues-wait",
   "concurrency-low",

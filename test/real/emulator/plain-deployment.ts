@@ -34,6 +34,22 @@ export class PlainDeployment {
     await this.#statusOf(stack, /^(DELETE_COMPLETE|gone)$/);
   }
 
+  /** Ends a rollback that failed; what is skipped counts as rolled back. */
+  async continueRollback(stack: string, skip: readonly string[]): Promise<void> {
+    const skipped = skip.map((id, i) => [`ResourcesToSkip.member.${i + 1}`, id] as const);
+    const parameters = Object.fromEntries(skipped);
+    await this.#cloudFormation({ Action: "ContinueUpdateRollback", StackName: stack, ...parameters });
+    const ended = async () => (await this.status(stack)) !== "UPDATE_ROLLBACK_IN_PROGRESS";
+    await until(`the rollback of ${stack} to end`, ended, 300_000);
+  }
+
+  /** The logical ids of all resources of a type. */
+  async resources(stack: string, type: string): Promise<readonly string[]> {
+    const answer = await this.#cloudFormation({ Action: "DescribeStackResources", StackName: stack });
+    const found = answer.split("<member>").filter((one) => one.includes(`<ResourceType>${type}<`));
+    return found.map((one) => /<LogicalResourceId>(\w+)</.exec(one)?.[1] ?? "");
+  }
+
   async status(stack: string): Promise<string> {
     const answer = await this.#cloudFormation({ Action: "DescribeStacks", StackName: stack });
     return /<StackStatus>(\w+)</.exec(answer)?.[1] ?? "gone";
