@@ -6,9 +6,10 @@ import {
   request as plain,
 } from "node:http";
 import { Agent, type RequestOptions, request as secure } from "node:https";
-import type { Readable } from "node:stream";
+import { pipeline, type Readable } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
 import { urlToHttpOptions } from "node:url";
+import { createGunzip } from "node:zlib";
 import { type Duration, minutes, seconds } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
 
@@ -113,7 +114,7 @@ export class KubernetesTransport {
       call.once("close", cancelTimer).once("error", reject);
       call.once("response", (response) => {
         const { statusCode: status = 0 } = response;
-        const read = ignoreBody && status < 300 ? skip(response) : limitedText(response);
+        const read = ignoreBody && status < 300 ? skip(response) : limitedText(unzipped(response));
         read.then((text) => resolve({ status, headers: response.headers, body: text }), reject);
       });
       call.end(request.body);
@@ -164,13 +165,20 @@ function skip(response: IncomingMessage): Promise<string> {
   });
 }
 
+/** The body as it was before the server compressed it; a broken one is an error. */
+function unzipped(response: IncomingMessage): Readable {
+  if (response.headers["content-encoding"] !== "gzip") return response;
+  // The reader of the result gets the error.
+  return pipeline(response, createGunzip(), () => {});
+}
+
 /** Many times the largest page of nodes; no valid answer is longer. */
 export const longestAnswer = 64 * 1024 * 1024;
 
 /** A body was larger than any that we expect; the same call would only read it again. */
 export class TooLongError extends TryAgainError {}
 
-/** A body as text; stops reading at the limit, because a body may be endless. */
+/** A body as text; stops reading at the limit, because a body may be endless, or expand to many times its size. */
 export function limitedText(body: Readable, most = longestAnswer): Promise<string> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];

@@ -61,7 +61,8 @@ afterEach(async () => {
 async function nextAnswer(request: IncomingMessage): Promise<Answer> {
   const { method, url, headers } = request;
   const body = Buffer.concat(await request.toArray()).toString();
-  asked.push({ method, url, accept: headers.accept, type: headers["content-type"], body });
+  const { accept, "content-type": type, "accept-encoding": encoding } = headers;
+  asked.push({ method, url, accept, type, body, ...(encoding && { encoding }) });
   return (answers.length > 1 ? answers.shift() : answers[0]) ?? {};
 }
 
@@ -277,9 +278,12 @@ describe("the client", () => {
 describe("a call of the client", () => {
   it.each<[string, KubernetesCall, object]>([
     [
-      "no body has no type",
+      "no body has no type, and its answer may be compressed",
       list,
-      { method: "GET", url: "/api/v1/nodes", accept: "application/json", type: undefined, body: "" },
+      {
+        ...{ method: "GET", url: "/api/v1/nodes", accept: "application/json", type: undefined, body: "" },
+        encoding: "gzip",
+      },
     ],
     [
       "a body is JSON",

@@ -3,9 +3,15 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { networkInterfaces } from "node:os";
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { seconds } from "../../lambda/core/duration.ts";
-import { type ClusterAccess, KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
+import {
+  type ClusterAccess,
+  KubernetesTransport,
+  longestAnswer,
+  TooLongError,
+} from "../../lambda/kubernetes/transport.ts";
 import { selfSigned } from "../support/self-signed.ts";
 
 const request = { method: "GET", path: "/version", headers: {} };
@@ -74,6 +80,43 @@ describe("the transport", () => {
   ])("reads a body that the caller ignores only for its reason: %i", async (status, body) => {
     answer = (_, response) => response.writeHead(status).end("the reason");
     expect(await transport.send(request, { ...patient, ignoreBody: true })).toMatchObject({ status, body });
+  });
+
+  describe("when the server compresses its answer", () => {
+    const text = JSON.stringify({ items: Array.from({ length: 1_000 }, () => "a pod") });
+    const sends = (body: Buffer, status = 200) => {
+      answer = (_, response) => response.writeHead(status, { "content-encoding": "gzip" }).end(body);
+    };
+
+    it.each([200, 404])("reads the text of a %i", async (status) => {
+      sends(gzipSync(text), status);
+      expect(await transport.send(request, patient)).toMatchObject({ status, body: text });
+    });
+
+    it.each([
+      ["that is cut off", gzipSync(text).subarray(0, 40)],
+      ["that is damaged", gzipSync(text).fill(0, 20, 30)],
+      ["that is not compressed at all", Buffer.from(text)],
+      ["that is empty", Buffer.alloc(0)],
+    ])("fails at once for a body %s", async (_, body) => {
+      sends(body);
+      await expect(transport.send(request, { timeout: minutes(5) })).rejects.toThrow(
+        /unexpected end of file|incorrect header check|invalid/,
+      );
+    });
+
+    it("fails at once when the connection breaks in the middle of it", async () => {
+      answer = (_, response) => {
+        response.writeHead(200, { "content-encoding": "gzip" }).write(gzipSync(text).subarray(0, 40));
+        setTimeout(() => response.destroy(), 20);
+      };
+      await expect(transport.send(request, { timeout: minutes(5) })).rejects.toThrow(/aborted|premature/i);
+    });
+
+    it("reads no more of it than the limit, however small it arrives", async () => {
+      sends(gzipSync(Buffer.alloc(longestAnswer + 1, " ")));
+      await expect(transport.send(request, patient)).rejects.toThrow(TooLongError);
+    });
   });
 
   it("closes the connection of a call that gets no answer in time", async () => {
