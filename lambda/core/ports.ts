@@ -89,8 +89,8 @@ export interface Launches {
   since(moment: Date, context: CallContext): Promise<readonly Launch[]>;
 }
 
-/** What cannot be read here, and what that means; `isMissingRight` where an admin of the cluster can grant it. */
-export type Unavailable = Readonly<{ unavailable: string; isMissingRight?: boolean }>;
+/** What cannot be read here, and what that means; `isMissingRight` where an admin of the cluster can grant it; `isForNow` where the next pass may read it. */
+export type Unavailable = Readonly<{ unavailable: string; isMissingRight?: boolean; isForNow?: true }>;
 
 /** A NodeClaim of Karpenter, one for each node. */
 export type NodeClaim = Readonly<{

@@ -23,7 +23,7 @@ export async function readView(
   const deadline = earlier(context.deadline, after(clock.now(), claimsTime));
   const reading = nodeClaims.list(scope, { ...context, deadline }).catch((error: unknown) => {
     log.warn("NodeClaims could not be read: drifted nodes are held, too", { scope, error });
-    return { unavailable: "NodeClaims could not be read" };
+    return { unavailable: "NodeClaims could not be read", isForNow: true } as const;
   });
   try {
     const [listed, claims, pods] = await Promise.all([
@@ -60,11 +60,12 @@ function reportMissing({ log, metrics }: PassContext, read: ScopeView["claims"] 
   metrics.add("RightsMissing", 1);
 }
 
-/** Without the right to list pods or NodeClaims, `hold=auto` holds like a constant hold. */
+/** Without the right to list pods or NodeClaims, `hold=auto` holds like a constant hold; a failure of a moment ends no hold. */
 export function rulesFor(rules: Rules, view: ScopeView | undefined): Rules {
   if (!rules.auto || !view) return rules;
   const { claims, pods } = view;
-  const canLook = !("unavailable" in claims) && (pods === "not read" || Array.isArray(pods));
+  const canLook =
+    !("unavailable" in claims && !claims.isForNow) && (pods === "not read" || Array.isArray(pods));
   return canLook ? rules : { ...rules, auto: false };
 }
 
@@ -74,7 +75,8 @@ const podsAMinute = 10_000;
 /** The account of the nodes by now, and when to read the pods next: any node may become superfluous. */
 export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, now: Date) {
   if (!rules.auto || !view.pods) return {};
-  if (view.pods === "not read" || "unavailable" in view.pods) return { nextReadAt: after(now, minutes(1)) };
+  if (view.pods === "not read" || "unavailable" in view.pods || "unavailable" in view.claims)
+    return { nextReadAt: after(now, minutes(1)) };
   const { account, since } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
   const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
   return { account, since, nextReadAt: after(now, period) };
