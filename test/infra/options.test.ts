@@ -26,10 +26,13 @@ const everything = synthesizeEverything();
 /** Every name in a template that another stack in the same account could use too, with its resource. */
 const namesIn = (template: Template): readonly string[] =>
   everyResource(template).flatMap(({ Type, Properties }) =>
-    ["FunctionName", "LogGroupName", "AlarmName", "DashboardName", "Name"]
-      .map((key) => Properties?.[key])
-      .filter((name) => typeof name === "string")
-      .map((name) => `${Type} ${name}`),
+    // An alias has its name within its function.
+    Type === "AWS::Lambda::Alias"
+      ? []
+      : ["FunctionName", "LogGroupName", "AlarmName", "DashboardName", "Name"]
+          .map((key) => Properties?.[key])
+          .filter((name) => typeof name === "string")
+          .map((name) => `${Type} ${name}`),
   );
 
 const templateOf = (context: Readonly<Record<string, string>>): Template =>
