@@ -1,4 +1,4 @@
 export type { HolderVpc, HolderVpcIds, HolderVpcObjects } from "./network.ts";
 export { KarpenterNodeHolder } from "./node-holder.ts";
-export type { Access, KarpenterNodeHolderProps } from "./props.ts";
+export type { Access, HolderCluster, HolderDuration, KarpenterNodeHolderProps } from "./props.ts";
 export type { HoldDuringProps, HoldOnProps } from "./resources/hold-trigger.ts";

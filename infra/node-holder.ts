@@ -6,7 +6,7 @@ import type { Grant, IGrantable, IRole } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { minutes } from "../lambda/core/duration.ts";
+import { minutes, parseDuration } from "../lambda/core/duration.ts";
 import { holderName } from "../lambda/core/marks/keys.ts";
 import type { MetricName } from "../lambda/core/metrics.ts";
 import { scheduleAlias } from "../lambda/names.ts";
@@ -33,8 +33,10 @@ import { type Plan, planOf } from "./settings/plan.ts";
 
 /** Keeps Karpenter's nodes of one EKS cluster for a while after every launch. */
 export class KarpenterNodeHolder extends Construct implements IConnectable {
-  /** Name of the cluster. */
+  /** Name of the cluster; of a cluster of the same app a reference. */
   readonly cluster: string;
+  /** What the holder's resources are called after, and what commands take as `--cluster`. */
+  readonly name: string;
   /** Every alarm, for those who want to route them one by one. */
   readonly alarms: readonly Alarm[];
   /** Name of the CloudWatch dashboard. */
@@ -65,22 +67,24 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
 
   constructor(scope: Construct, id: string, props: KarpenterNodeHolderProps) {
     super(scope, id);
-    const checked = planOf(props);
-    const { cluster, sweepEvery } = checked.settings;
+    const checked = planOf(this, props);
+    const { name, settings } = checked;
+    const { cluster, sweepEvery } = settings;
     this.cluster = cluster;
+    this.name = name;
     refuseSecondHolder(this, (one) => one instanceof KarpenterNodeHolder);
     const network = props.vpc && networkOf(this, props.vpc);
     this.connections = new Connections({ securityGroups: [...(network?.securityGroups ?? [])] });
     const plan: Plan = { ...checked, vpc: network?.ids };
 
-    const table = new HoldTable(this, `Holds-${cluster}`);
-    const launches = new LaunchQueue(this, "Launches", { cluster, consumerTimeout: holdTimeout });
-    const releaseFunctionArn = `${functionArn(this, cluster, "release")}:${scheduleAlias}`;
-    const schedules = new ReleaseSchedules(this, "Releases", { cluster, releaseFunctionArn });
+    const table = new HoldTable(this, `Holds-${name}`);
+    const launches = new LaunchQueue(this, "Launches", { name, consumerTimeout: holdTimeout });
+    const releaseFunctionArn = `${functionArn(this, name, "release")}:${scheduleAlias}`;
+    const schedules = new ReleaseSchedules(this, "Releases", { name, releaseFunctionArn });
     const environment = environmentOf(plan, { table, launches, schedules, releaseFunctionArn });
     const functions = new HolderFunctions(this, "Functions", { plan, environment });
-    // Its id contains the cluster's name: for another cluster all of it is created anew, and the old part cleans up the old cluster.
-    const access = new ClusterAccess(this, `Access-${cluster}`, plan);
+    // Its id contains the name: for another cluster all of it is created anew, and the old part cleans up the old cluster.
+    const access = new ClusterAccess(this, `Access-${name}`, plan);
     if (network) access.needs(network.path);
     const { hold, release, sweep, control } = functions;
 
@@ -111,6 +115,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
 
     this.metrics = new HolderMetrics(cluster, periodWithASweep(plan));
     this.watch = new Alarms(this, "Alarms", {
+      name,
       settings: plan.settings,
       runbookUrl: plan.runbookUrl,
       metrics: this.metrics,
@@ -126,16 +131,17 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     if (plan.alarms === "notify") this.watch.requireActions(this);
     if (props.alarmTopic) this.addAlarmAction(new SnsAction(props.alarmTopic));
     const dashboard = new HolderDashboard(this, "Dashboard", {
-      cluster,
+      name,
       metrics: this.metrics,
       alarms: this.alarms,
     });
     this.dashboardName = dashboard.name;
 
     this.triggers = { launches, settings: plan.settings };
-    for (const [i, { scope, ...window }] of plan.windows.entries()) {
-      const name = `${window.schedule} ${window.timeZone}`;
-      this.holdDuring(`HoldDuring${i + 1}`, { ...window, name, ...(scope && { scope }) });
+    for (const [i, { scope, for: length, ...window }] of plan.windows.entries()) {
+      const of = { name: `${window.schedule} ${window.timeZone}`, ...(scope && { scope }) };
+      const lasts = Duration.millis(parseDuration(length) ?? 0);
+      this.holdDuring(`HoldDuring${i + 1}`, { ...window, ...of, for: lasts });
     }
   }
 

@@ -8,38 +8,49 @@ import type { HolderVpc } from "./network.ts";
 /** `install`: the deployment gives itself its rights in the cluster; `manual`: you apply the printed manifest. */
 export type Access = Values<typeof deploymentSettings>["access"];
 
+/** A duration of the CDK, or text like `90s`, `20m`, `1h30m` or `2d`. */
+export type HolderDuration = Duration | `${number}${"s" | "m" | "h" | "d"}${string}`;
+
+/** A cluster of the CDK, of `aws-eks` or `aws-eks-v2`. */
+export interface HolderCluster {
+  /** Its name; a cluster of the same app gives a reference. */
+  readonly clusterName: string;
+}
+
 /** A holder's settings; all but the cluster have defaults. */
 export interface KarpenterNodeHolderProps {
-  /** Name of the cluster, as text known at synth. */
-  readonly cluster: string;
+  /** Name of the cluster, or a cluster of the CDK, also of the same app. */
+  readonly cluster: string | HolderCluster;
+  /** Names the holder's resources, and is what commands take as `--cluster`; needed where the cluster's name is generated. Default: the cluster's name. */
+  readonly name?: string;
   /** `hold`, or `observe`: everything is decided and recorded, and no node is changed. Default: hold. */
   readonly mode?: Settings["mode"];
   /** `auto`: a node goes when that pays; or how long each launch protects the nodes of its scope (1m to 24h). Default: auto. */
-  readonly hold?: Duration | "auto";
+  readonly hold?: HolderDuration | "auto";
   /** With `hold=auto`: what the relaunch of a node is worth, in time of that node (1m to 24h). Default: 5m. */
-  readonly relaunchCost?: Duration;
+  readonly relaunchCost?: HolderDuration;
   /** With `hold=auto`: what the eviction of a pod is worth, in time of its node (to 24h). Default: 3m. */
-  readonly evictionCost?: Duration;
+  readonly evictionCost?: HolderDuration;
   /** With `hold=auto`, when after the last launch all nodes are released; else launches never hold for longer without a break, `0s` for no cap (1m to 168h). Default: 2h. */
-  readonly maxHold?: Duration;
+  readonly maxHold?: HolderDuration;
   /** With a constant `hold`: after `maxHold`, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h). Default: 10m. */
-  readonly breather?: Duration;
+  readonly breather?: HolderDuration;
   /** The longest hold that a person or an event may ask for; a longer one is refused (1m to 2160h). Default: 24h. */
-  readonly maxRequest?: Duration;
+  readonly maxRequest?: HolderDuration;
   /** Wait before acting on a launch (to 15m). Default: 0s. */
-  readonly initialDelay?: Duration;
+  readonly initialDelay?: HolderDuration;
   /** `cluster`: one hold for all; `nodepool`: a launch protects its own NodePool only. Default: cluster. */
   readonly scope?: Settings["scope"];
   /** Names to include, or `!name` to leave out. Default: all. */
   readonly nodePools?: readonly string[];
   /** How long after it drifted launches hold a node at most; `0s`: not at all, so that a roll goes on (to 168h). Default: 0s. */
-  readonly driftWait?: Duration;
+  readonly driftWait?: HolderDuration;
   /** `v1` (v0.32 and later) or `v0.31`, whose annotation delays consolidation only. Default: v1. */
   readonly karpenter?: Settings["karpenter"];
   /** Another annotation key. Default: by `karpenter`. */
   readonly holdAnnotation?: string;
   /** How often a sweep compares record, nodes and clock (1m to 1h). Default: 5m. */
-  readonly sweepEvery?: Duration;
+  readonly sweepEvery?: HolderDuration;
   /** Windows in which nodes are held, like `cron(0 8 ? * MON-FRI *) Europe/Berlin 2h`. Default: none. */
   readonly holdDuring?: string;
   /** `true`: send an event to the default event bus when a hold starts, is extended, reaches its cap or ends. Default: false. */

@@ -29,7 +29,7 @@ export class ClusterAdmin extends Construct {
   constructor(scope: Construct, id: string, { plan, clusterArn }: ClusterAdminProps) {
     super(scope, id);
     const admin = new HolderFunction(this, "Function", {
-      cluster: plan.settings.cluster,
+      name: plan.name,
       part: "cluster-access",
       description: "Installs and removes the node holder's rights in the cluster",
       timeout: Duration.minutes(14),

@@ -23,7 +23,8 @@ export class HolderFunctions extends Construct {
 
   constructor(scope: Construct, id: string, { plan, environment }: HolderFunctionsProps) {
     super(scope, id);
-    const { cluster, sweepEvery } = plan.settings;
+    const { name, settings } = plan;
+    const { sweepEvery } = settings;
     this.failures = new Queue(this, "Failures", {
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
@@ -33,12 +34,12 @@ export class HolderFunctions extends Construct {
       "AwsSolutions-SQS3": "it is where failed invocations end; nothing consumes it",
     });
     const onFailure = new SqsDestination(this.failures);
-    const common = { cluster, environment, logRetention: plan.logRetention, vpc: plan.vpc };
+    const common = { name, environment, logRetention: plan.logRetention, vpc: plan.vpc };
 
     this.hold = new HolderFunction(this, "Hold", {
       ...common,
       part: "hold",
-      description: `Holds Karpenter's nodes of ${cluster} after a launch`,
+      description: `Holds Karpenter's nodes of ${name} after a launch`,
       timeout: holdTimeout,
       // It sends itself follow-ups through the queue on purpose; they end after ten minutes.
       invokesItself: true,
@@ -48,7 +49,7 @@ export class HolderFunctions extends Construct {
     this.release = new HolderFunction(this, "Release", {
       ...common,
       part: "release",
-      description: `Releases Karpenter's nodes of ${cluster} when a hold is over`,
+      description: `Releases Karpenter's nodes of ${name} when a hold is over`,
       timeout: Duration.minutes(5),
       whenAsync: whenReleasing,
     });
@@ -60,7 +61,7 @@ export class HolderFunctions extends Construct {
     this.sweep = new HolderFunction(this, "Sweep", {
       ...common,
       part: "sweep",
-      description: `Compares holds, nodes and clock of ${cluster}, and repairs what events lost`,
+      description: `Compares holds, nodes and clock of ${name}, and repairs what events lost`,
       timeout: Duration.minutes(5),
       // Two sweeps at once would do the same work twice. Lambda rejects this in accounts with a low quota.
       ...(plan.reserveConcurrency && { reservedConcurrency: 1 }),
@@ -70,7 +71,7 @@ export class HolderFunctions extends Construct {
     this.control = new HolderFunction(this, "Control", {
       ...common,
       part: "control",
-      description: `Answers operators of the node holder of ${cluster}`,
+      description: `Answers operators of the node holder of ${name}`,
       timeout: Duration.minutes(2),
       // The caller sees the failure, and a retry hours later would be wrong.
       whenAsync: { retryAttempts: 0, maxEventAge: Duration.minutes(5), onFailure },

@@ -28,7 +28,7 @@ import { bundleOf } from "./bundles.ts";
 import { functionArn } from "./function-arn.ts";
 
 export type HolderFunctionProps = Readonly<{
-  cluster: string;
+  name: string;
   part: Part;
   description: string;
   timeout: Duration;
@@ -56,16 +56,16 @@ export class HolderFunction extends Construct implements IGrantable {
 
   constructor(scope: Construct, id: string, props: HolderFunctionProps) {
     super(scope, id);
-    this.arn = functionArn(this, props.cluster, props.part);
+    this.arn = functionArn(this, props.name, props.part);
     const logGroup = new LogGroup(this, "Logs", {
-      logGroupName: `/aws/lambda/${functionName(props.cluster, props.part)}`,
+      logGroupName: `/aws/lambda/${functionName(props.name, props.part)}`,
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });
     this.role = new Role(this, "Role", { assumedBy: new ServicePrincipal("lambda.amazonaws.com") });
     logGroup.grantWrite(this.role);
     this.fn = new LambdaFunction(this, "Function", {
-      functionName: functionName(props.cluster, props.part),
+      functionName: functionName(props.name, props.part),
       description: props.description,
       code: Code.fromAsset(bundleOf(props.part)),
       handler: "index.handler",

@@ -17,6 +17,7 @@ import { settingsTable } from "../../lambda/settings-table.ts";
 import type { HolderMetrics } from "./metrics.ts";
 
 export type WatchedParts = Readonly<{
+  name: string;
   settings: Settings;
   /** Where docs/operating.md is read. */
   runbookUrl: string;
@@ -97,15 +98,14 @@ export class Alarms extends Construct {
     Aspects.of(holder).add({ visit });
   }
 
-  private alarm({ settings, runbookUrl }: WatchedParts, watch: Watch): Alarm {
-    const { cluster } = settings;
+  private alarm({ name: holder, runbookUrl }: WatchedParts, watch: Watch): Alarm {
     const { severity, first } = urgencies[watch.heading];
     const name = watch.of ? `${watch.heading}-${watch.of}` : watch.heading;
     const id = name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const alarm = new Alarm(this, id, {
-      alarmName: alarmName(cluster, name),
+      alarmName: alarmName(holder, name),
       alarmDescription:
-        `[${severity}] ${watch.description} First: npx karpenter-node-holder ${first} --cluster ${cluster}. ` +
+        `[${severity}] ${watch.description} First: npx karpenter-node-holder ${first} --cluster ${holder}. ` +
         `See ${runbookUrl}#${watch.heading}`,
       metric: watch.metric,
       threshold: watch.threshold,

@@ -13,7 +13,7 @@ import { dashboardName } from "../../lambda/names.ts";
 import type { HolderMetrics } from "./metrics.ts";
 
 type Shown = Readonly<{
-  cluster: string;
+  name: string;
   metrics: HolderMetrics;
   alarms: readonly IAlarm[];
 }>;
@@ -22,9 +22,9 @@ type Shown = Readonly<{
 export class HolderDashboard extends Construct {
   readonly name: string;
 
-  constructor(scope: Construct, id: string, { cluster, metrics, alarms }: Shown) {
+  constructor(scope: Construct, id: string, { name, metrics, alarms }: Shown) {
     super(scope, id);
-    this.name = dashboardName(cluster);
+    this.name = dashboardName(name);
     const count = (name: Parameters<HolderMetrics["metric"]>[0], label: string) =>
       metrics.metric(name, Stats.SUM, label);
     new Dashboard(this, "Dashboard", {
@@ -33,7 +33,7 @@ export class HolderDashboard extends Construct {
       widgets: [
         [
           new AlarmStatusWidget({
-            title: `Node holder of ${cluster}`,
+            title: `Node holder of ${name}`,
             alarms: [...alarms],
             width: 24,
             height: 3,

@@ -1,4 +1,4 @@
-import { ArnFormat, type Duration, Stack } from "aws-cdk-lib";
+import { ArnFormat, Stack } from "aws-cdk-lib";
 import { EventField, type EventPattern, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
@@ -14,13 +14,14 @@ import {
   type Window,
   windowMessage,
 } from "../../lambda/triggers.ts";
+import type { HolderDuration } from "../props.ts";
 import { isDuration } from "../settings/check-props.ts";
 import { unusable } from "../settings/plan.ts";
 import type { LaunchQueue } from "./launch-queue.ts";
 
 type TriggerProps = Readonly<{
-  /** How long each event or window holds, counted from its own time: a Duration, or text like "2h"; an event at most `maxRequest`. */
-  for: Duration | string;
+  /** How long each event or window holds, counted from its own time; an event at most `maxRequest`. */
+  for: HolderDuration;
   /** The name of the request, which `status` and `history` show and `release --name` takes. Default: the id of the construct. */
   name?: string;
   /** What to hold, needed with `scope: "nodepool"`: "nodepool/NAME". Default: the whole cluster. */
@@ -51,8 +52,9 @@ export class HoldOn extends Construct {
   constructor(scope: Construct, id: string, { launches, settings }: Way, props: HoldOnProps) {
     super(scope, id);
     const trigger = triggerOf(props);
-    refuse(id, problemsOfTrigger(trigger, settings));
-    const name = nameOf(id, props);
+    const noEvent = isEmpty(props.eventPattern) ? ["eventPattern must name an event: it is empty"] : [];
+    refuse(this, [...noEvent, ...problemsOfTrigger(trigger, settings)]);
+    const name = nameOf(this, id, props);
     const reported = { cause: "event", name, id: EventField.eventId, at: EventField.time } as const;
     new Rule(this, "Rule", {
       description: `Holds Karpenter's nodes for ${trigger.for} after each event`,
@@ -67,9 +69,9 @@ export class HoldDuring extends Construct {
   constructor(scope: Construct, id: string, { launches, settings }: Way, props: HoldDuringProps) {
     super(scope, id);
     const { schedule, timeZone = "UTC" } = props;
-    const name = nameOf(id, props);
+    const name = nameOf(this, id, props);
     const window: Window = { ...triggerOf(props), schedule: String(schedule), timeZone: String(timeZone) };
-    refuse(id, problemsOfWindow(window, settings));
+    refuse(this, problemsOfWindow(window, settings));
     const { account } = Stack.of(this);
     const schedules = Stack.of(this).formatArn({
       service: "scheduler",
@@ -107,11 +109,17 @@ const triggerOf = ({ for: length, scope }: TriggerProps): Trigger => ({
   scope: scope === undefined ? undefined : String(scope),
 });
 
-function nameOf(id: string, { name = id }: TriggerProps): string {
-  refuse(id, problemsOfName(name));
+/** A pattern that would match every event, or that the CDK renders as nothing. */
+const isEmpty = (pattern: unknown): boolean =>
+  typeof pattern === "object" && pattern !== null
+    ? Object.values(pattern).every(isEmpty)
+    : pattern === undefined || pattern === null;
+
+function nameOf(trigger: Construct, id: string, { name = id }: TriggerProps): string {
+  refuse(trigger, problemsOfName(name));
   return name;
 }
 
-function refuse(id: string, problems: readonly string[]): void {
-  if (problems.length > 0) throw unusable(problems.map((problem) => `${id}: ${problem}`));
+function refuse(trigger: Construct, problems: readonly string[]): void {
+  if (problems.length > 0) throw unusable(problems, trigger);
 }

@@ -21,7 +21,7 @@ export class LaunchQueue extends Construct {
   readonly undelivered: Queue;
   readonly rule: Rule;
 
-  constructor(scope: Construct, id: string, props: Readonly<{ cluster: string; consumerTimeout: Duration }>) {
+  constructor(scope: Construct, id: string, props: Readonly<{ name: string; consumerTimeout: Duration }>) {
     super(scope, id);
     this.deadLetters = new Queue(this, "DeadLetters", { ...sealed, retentionPeriod: longestRetention });
     this.undelivered = new Queue(this, "Undelivered", { ...sealed, retentionPeriod: longestRetention });
@@ -37,7 +37,7 @@ export class LaunchQueue extends Construct {
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: 5 },
     });
     const rule = new Rule(this, "Launches", {
-      description: `Launched instances, and probes of the node holder of ${props.cluster}`,
+      description: `Launched instances, and probes of the node holder of ${props.name}`,
       targets: [this.target()],
       eventPattern: { source: ["aws.ec2", probeSource] },
     });
@@ -46,7 +46,7 @@ export class LaunchQueue extends Construct {
       const { account, region, stackId } = Stack.of(this);
       // The last part of a stack's ARN is unique and in no event.
       const probeKey = Fn.select(2, Fn.split("/", stackId));
-      const { cluster } = props;
+      const { name: cluster } = props;
       rule.node.defaultChild.eventPattern = launchesAndProbes({ cluster, account, region, probeKey });
     }
     this.rule = rule;

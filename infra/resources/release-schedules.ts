@@ -12,14 +12,10 @@ export class ReleaseSchedules extends Construct {
   /** The role that Scheduler assumes; only for schedules of this group. */
   readonly role: Role;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    props: Readonly<{ cluster: string; releaseFunctionArn: string }>,
-  ) {
+  constructor(scope: Construct, id: string, props: Readonly<{ name: string; releaseFunctionArn: string }>) {
     super(scope, id);
     const { account } = Stack.of(this);
-    this.groupName = scheduleGroupName(props.cluster);
+    this.groupName = scheduleGroupName(props.name);
     const group = new CfnScheduleGroup(this, "Group", { name: this.groupName });
     this.role = new Role(this, "Role", {
       description: "Lets the one-shots of a hold invoke its release",

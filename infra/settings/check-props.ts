@@ -1,6 +1,9 @@
 import { type Duration, Token } from "aws-cdk-lib";
 import { type Setting, settingsTable } from "../../lambda/settings-table.ts";
 import { nearestName } from "../../lambda/spelling.ts";
+import type { HolderCluster, KarpenterNodeHolderProps } from "../props.ts";
+
+const { value: clusterValue } = settingsTable.cluster;
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
@@ -25,10 +28,30 @@ const isNetworkOfObjects = (vpc: Record<string, unknown>): boolean =>
 export const isDuration = (value: unknown): value is Duration =>
   isObject(value) && "toMilliseconds" in value && typeof value.toMilliseconds === "function";
 
+const isCluster = (value: unknown): value is HolderCluster =>
+  isObject(value) && typeof value.clusterName === "string";
+
+/** The name of the cluster, maybe as a reference, and the text that names the holder's resources where one is known. */
+export function namesIn({ cluster, name }: KarpenterNodeHolderProps) {
+  const own: unknown = isCluster(cluster) ? cluster.clusterName : cluster;
+  // A cluster that was given its name in the same app has it here as text.
+  const given: unknown = isCluster(cluster) ? Reflect.get(cluster, "physicalName") : undefined;
+  return { cluster: own, name: name ?? [own, given].find(isKnown) };
+}
+
+/** Text that is known at synth. */
+export const isKnown = (value: unknown): value is string =>
+  typeof value === "string" && !Token.isUnresolved(value);
+
 type Expected = Readonly<{ fits: (value: unknown) => boolean; what: string }>;
 
 /** Props that are no text but objects, and that an app without types can get wrong. */
 export const objectProps: Readonly<Record<string, Expected>> = {
+  cluster: {
+    fits: (value) => typeof value === "string" || isCluster(value),
+    what: "text or a cluster of the CDK",
+  },
+  name: { fits: (value) => clusterValue.pattern.test(String(value)), what: clusterValue.expected },
   vpc: {
     fits: (value) => isObject(value) && (isNetworkOfIds(value) || isNetworkOfObjects(value)),
     what:
@@ -41,10 +64,11 @@ export const objectProps: Readonly<Record<string, Expected>> = {
 const settings = Object.entries<Setting>(settingsTable);
 const propOfSetting = new Map(settings.map(([name, { prop }]) => [name, prop ?? name]));
 const settingOfProp = new Map(settings.map(([name, { prop }]) => [prop ?? name, name]));
+const propNames: ReadonlySet<string> = new Set([...settingOfProp.keys(), ...Object.keys(objectProps)]);
 
 /** Names a prop that is none, or that has no such value. */
 export function problemOfProp(name: string, value: unknown): string | undefined {
-  if (!settingOfProp.has(name)) return unknownName(name, settingOfProp.keys(), propOfSetting);
+  if (!propNames.has(name)) return unknownName(name, propNames, propOfSetting);
   const expected = objectProps[name];
   if (!expected || expected.fits(value)) return undefined;
   return `${name} must be ${expected.what}, not ${isObject(value) ? "an object" : JSON.stringify(value)}`;

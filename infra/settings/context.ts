@@ -7,7 +7,7 @@ import { unusable } from "./plan.ts";
 
 /** The settings of `cdk deploy -c name=value`. */
 export type ContextSettings = Readonly<{
-  props: Omit<KarpenterNodeHolderProps, "alarmTopic">;
+  props: Omit<KarpenterNodeHolderProps, "alarmTopic" | "name"> & Readonly<{ cluster: string }>;
   alarmTopicArn: string;
 }>;
 

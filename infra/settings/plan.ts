@@ -1,5 +1,5 @@
-import { Token } from "aws-cdk-lib";
 import type { RetentionDays } from "aws-cdk-lib/aws-logs";
+import type { IConstruct } from "constructs";
 import { formatDuration } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { documentLink } from "../../lambda/package-root.ts";
@@ -8,10 +8,12 @@ import type { deploymentSettings, Values } from "../../lambda/settings-table.ts"
 import type { Window } from "../../lambda/triggers.ts";
 import type { HolderVpcIds } from "../network.ts";
 import type { Access, KarpenterNodeHolderProps } from "../props.ts";
-import { isDuration, objectProps, problemOfProp } from "./check-props.ts";
+import { isDuration, isKnown, namesIn, objectProps, problemOfProp } from "./check-props.ts";
 
 /** Everything the construct builds from: settings checked, defaults filled in. */
 export type Plan = Readonly<{
+  /** What the holder's resources are called after: text, also where the settings have a reference to the cluster. */
+  name: string;
   settings: Settings;
   access: Access;
   vpc: HolderVpcIds | undefined;
@@ -24,20 +26,30 @@ export type Plan = Readonly<{
 }>;
 
 /** Checks what a CDK app gave us; one error names every problem. */
-export function planOf(props: KarpenterNodeHolderProps): Omit<Plan, "vpc"> {
-  if (Token.isUnresolved(props.cluster)) {
-    throw unusable(["cluster must be text known at synth, not a token: give the name itself"]);
-  }
+export function planOf(holder: IConstruct, props: KarpenterNodeHolderProps): Omit<Plan, "vpc"> {
   const given = Object.entries(props).filter(([, value]) => value !== undefined && value !== null);
   const wrong = given.map(([name, value]) => problemOfProp(name, value));
   const texts = given
     .filter(([name], i) => !wrong[i] && !(name in objectProps))
     .map(([name, value]) => [name, isDuration(value) ? formatDuration(value.toMilliseconds()) : value]);
-  const { settings, deployment, windows, problems } = checkDeployment(Object.fromEntries(texts));
-  const all = [...wrong.filter((problem) => problem !== undefined), ...problems];
-  if (all.length > 0) throw unusable(all);
+  const { cluster, name } = namesIn(props);
+  const isWrong = given.some(([prop], i) => prop === "cluster" && wrong[i]);
+  const isNameless = cluster !== undefined && !isWrong && name === undefined;
+  // A reference is no name that could be checked.
+  const known = isKnown(cluster) ? cluster : cluster && "reference";
+  const { settings, deployment, windows, problems } = checkDeployment({
+    ...Object.fromEntries(texts),
+    cluster: isWrong ? "wrong" : known,
+  });
+  const all = [
+    ...wrong.filter((problem) => problem !== undefined),
+    ...(isNameless ? [nameless] : []),
+    ...problems,
+  ];
+  if (all.length > 0 || name === undefined) throw unusable(all, holder);
   return {
-    settings,
+    name,
+    settings: { ...settings, cluster: String(cluster) },
     access: deployment.access,
     runbookUrl: deployment.runbookUrl || documentLink("operating.md"),
     logRetention: Number(deployment.logRetentionDays),
@@ -48,6 +60,12 @@ export function planOf(props: KarpenterNodeHolderProps): Omit<Plan, "vpc"> {
   };
 }
 
-/** One error that names all problems of a deployment's settings. */
-export const unusable = (problems: readonly string[]): BadInputError =>
-  new BadInputError("These settings cannot be used", problems);
+const nameless =
+  "name is missing: the cluster's name is not known at synth; give the cluster a name, or the holder one of its own";
+
+/** One error that names all problems of a deployment's settings, and whose they are. */
+export const unusable = (problems: readonly string[], construct?: IConstruct): BadInputError =>
+  new BadInputError(
+    `These settings ${construct ? `of ${construct.node.path} ` : ""}cannot be used`,
+    problems,
+  );

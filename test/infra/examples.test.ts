@@ -50,6 +50,15 @@ const examples: Readonly<Record<string, (stacks: Readonly<Record<string, Templat
       { GroupId: "sg-0123456789abcdef0", SourceSecurityGroupId: own, FromPort: 443, ToPort: 443 },
     ]);
   },
+  "cluster-of-the-app": ({ Platform }) => {
+    const own = { Ref: expect.stringMatching(/^Cluster/) };
+    expect(propertiesOf(Platform, "AWS::Lambda::Function")).toContainEqual(
+      expect.objectContaining({
+        FunctionName: "karpenter-node-holder-prod-hold",
+        Environment: { Variables: expect.objectContaining({ CLUSTER: own, HOLD: "30m" }) },
+      }),
+    );
+  },
   "two-clusters": (stacks) => {
     expect(Object.keys(stacks).toSorted()).toEqual(["Holder-batch", "Holder-services"]);
     for (const [stack, SCOPE] of [

@@ -76,30 +76,56 @@ it("windows of the setting are those of the construct, with the schedule as thei
   expect(target.Arn).toEqual(launchTarget.Arn);
 });
 
-it.each<
-  [add: (holder: KarpenterNodeHolder) => unknown, props: Partial<KarpenterNodeHolderProps>, problem: string]
->([
+type Refused = [
+  add: (holder: KarpenterNodeHolder) => unknown,
+  props: Partial<KarpenterNodeHolderProps>,
+  problem: string,
+];
+it.each<Refused>([
   [
     (holder) => onDeployments(holder, { for: Duration.days(2) }),
     {},
-    "Deployments: for must be a duration from",
+    "Deployments cannot be used: for must be a duration from",
   ],
   [
     (holder) => onDeployments(holder, { for: 30 }),
     {},
-    'Deployments: for must be a duration from 1m to 24h (maxRequest), like 30m, not "30"',
+    'Deployments cannot be used: for must be a duration from 1m to 24h (maxRequest), like 30m, not "30"',
   ],
   [
     (holder) => onDeployments(holder, { for: "9h" }),
     { maxRequest: Duration.hours(8) },
-    "Deployments: for must be a duration from 1m to 8h (maxRequest)",
+    "Deployments cannot be used: for must be a duration from 1m to 8h (maxRequest)",
   ],
-  [(holder) => onDeployments(holder), { scope: "nodepool" }, 'Deployments: scope must be "nodepool/NAME"'],
-  [(holder) => inOfficeHours(holder, { scope: "nodepool/a" }), {}, 'OfficeHours: scope must be "cluster"'],
+  [
+    (holder) => onDeployments(holder),
+    { scope: "nodepool" },
+    'Deployments cannot be used: scope must be "nodepool/NAME"',
+  ],
+  [
+    (holder) => inOfficeHours(holder, { scope: "nodepool/a" }),
+    {},
+    'OfficeHours cannot be used: scope must be "cluster"',
+  ],
   [(holder) => inOfficeHours(holder, { timeZone: "Berlin" }), {}, "did you mean Europe/Berlin?"],
-  [(holder) => onDeployments(holder, { name: "two\nlines" }), {}, "Deployments: name must be one line"],
-  [(holder) => inOfficeHours(holder, { name: "" }), {}, "OfficeHours: name must be one line"],
-  [(holder) => inOfficeHours(holder, { schedule: undefined }), {}, "OfficeHours: schedule must be cron"],
+  ...[undefined, {}, { source: [] }, { detail: {} }, { source: undefined }].map(
+    (eventPattern): Refused => [
+      (holder) => onDeployments(holder, { eventPattern }),
+      {},
+      "Test/Holder/Deployments cannot be used: eventPattern must name an event",
+    ],
+  ),
+  [
+    (holder) => onDeployments(holder, { name: "two\nlines" }),
+    {},
+    "Deployments cannot be used: name must be one line",
+  ],
+  [(holder) => inOfficeHours(holder, { name: "" }), {}, "OfficeHours cannot be used: name must be one line"],
+  [
+    (holder) => inOfficeHours(holder, { schedule: undefined }),
+    {},
+    "OfficeHours cannot be used: schedule must be cron",
+  ],
 ])("what cannot be used stops the synth: %s with %j", (add, props, problem) => {
   expect(() => synthesizeWith(add, props)).toThrow(problem);
 });

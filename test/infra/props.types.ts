@@ -1,24 +1,38 @@
 /** Read by the compiler alone: what stands below @ts-expect-error must not compile, all else must. */
 import { App, Duration, Stack } from "aws-cdk-lib";
 import { SecurityGroup, Vpc } from "aws-cdk-lib/aws-ec2";
+import { CfnCluster, Cluster } from "aws-cdk-lib/aws-eks";
+import { Cluster as ClusterV2 } from "aws-cdk-lib/aws-eks-v2";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "karpenter-node-holder";
 
+const eks = { roleArn: "arn", resourcesVpcConfig: { subnetIds: [] } };
 const stack = new Stack(new App(), "Types");
 const holder = (props: Partial<KarpenterNodeHolderProps>) =>
   new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props });
 
 new KarpenterNodeHolder(stack, "Holder", { cluster: "prod" });
+new KarpenterNodeHolder(stack, "Holder", {
+  cluster: Cluster.fromClusterAttributes(stack, "Imported", { clusterName: "prod" }),
+});
+new KarpenterNodeHolder(stack, "Holder", {
+  cluster: ClusterV2.fromClusterAttributes(stack, "ImportedV2", { clusterName: "prod" }),
+});
+new KarpenterNodeHolder(stack, "Holder", { cluster: new CfnCluster(stack, "L1", eks).ref, name: "blue" });
 // @ts-expect-error
 new KarpenterNodeHolder(stack, "Holder", {});
+// @ts-expect-error
+new KarpenterNodeHolder(stack, "Holder", { cluster: new CfnCluster(stack, "L1", eks) });
 // @ts-expect-error
 new KarpenterNodeHolder(stack, "Holder");
 
 holder({ hold: Duration.minutes(30), maxHold: Duration.hours(4), breather: Duration.minutes(1) });
 holder({ mode: "observe", maxRequest: Duration.hours(48) });
+holder({ hold: "30m", maxHold: "1h30m", breather: "90s", driftWait: "2d" });
+holder({ hold: "auto" });
 // @ts-expect-error
-holder({ hold: "30m" });
+holder({ hold: "soon" });
 // @ts-expect-error
 holder({ maxHold: "auto" });
 // @ts-expect-error
@@ -71,6 +85,8 @@ holder({}).holdOn("Deployments", { for: "30m" });
 holder({}).holdDuring("Nights", { schedule: "rate(1 day)" });
 // @ts-expect-error
 holder({}).holdDuring("Nights", { schedule: "rate(1 day)", for: 60 });
+// @ts-expect-error
+holder({}).holdDuring("Nights", { schedule: "rate(1 day)", for: "a night" });
 // @ts-expect-error
 holder({}).metric("NodesHeldYesterday", "Maximum");
 // @ts-expect-error
