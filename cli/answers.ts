@@ -6,7 +6,7 @@ import type { RequestStatus, ScopeStatus, Status } from "../lambda/core/operate/
 import type { Verdict } from "../lambda/core/pays.ts";
 import type { PastHold } from "../lambda/core/record.ts";
 import type { Rules } from "../lambda/core/rules.ts";
-import { anyText, count, flag, pastHold, requestCause } from "../lambda/schemas/holds.ts";
+import { anyText, count, flag, observed, pastHold, requestCause } from "../lambda/schemas/holds.ts";
 import { fields, list, openFields, parse } from "../lambda/schemas/parse.ts";
 import { moment, scope } from "../lambda/schemas/values.ts";
 import { Failure } from "./terminal/failure.ts";
@@ -90,6 +90,7 @@ const scopeStatus = answering<ScopeStatus>()(
     nodesHeld: count,
     nodes: list(anyText),
     nodesObserved: v.exactOptional(count),
+    observed: v.exactOptional(observed),
     drifted: count,
     goes: v.exactOptional(list(verdict)),
     isAwaiting: flag,

@@ -1,3 +1,4 @@
+import type { ObservedWeek } from "../lambda/core/observed.ts";
 import type { Clock, HoldEvents } from "../lambda/core/ports.ts";
 import type { HoldChange, PastHold, ScopeRecord } from "../lambda/core/record.ts";
 import type { Scope } from "../lambda/core/scope.ts";
@@ -57,8 +58,13 @@ export class WatchedJournal extends StoredJournal {
 /** The changes of records from which events are made. */
 export class NotedChanges implements HoldEvents {
   readonly all: HoldChange[] = [];
+  readonly weeks: ObservedWeek[] = [];
 
   note(change: HoldChange): void {
     this.all.push(change);
+  }
+
+  noteObserved(week: ObservedWeek): void {
+    this.weeks.push(week);
   }
 }

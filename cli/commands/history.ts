@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { after, type Duration, hours } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { describeObserved, sumObserved } from "../../lambda/core/observed.ts";
 import { historyDays } from "../../lambda/core/record.ts";
 import { parseHistory } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
@@ -9,7 +10,7 @@ import { asData, countFlag, durationFlag, type Output, withExamples, withTable }
 import { writePrivateFile } from "../terminal/private-file.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about } from "../terminal/text.ts";
-import { describeSums, historyTable } from "../views/history-table.ts";
+import { describeObservation, describeSums, historyTable } from "../views/history-table.ts";
 
 type HistoryOptions = HolderFlags &
   Readonly<{ output: Output; headers: boolean; since?: Duration; limit?: number; html?: string }>;
@@ -41,22 +42,23 @@ async function show(options: HistoryOptions, { env, out, notify, style }: Termin
   const { output, headers, since, html } = options;
   if (html !== undefined && output !== "table")
     throw new BadInputError("These flags do not fit", ["--html shows a page: leave out --output"]);
-  const { ask, name } = await controlOf(options, env);
+  const { ask, name, toHold } = await controlOf(options, env);
   const limit = options.limit ?? (since ? mostHolds : 20);
   const answer = await ask({ do: "history", limit });
-  const whole = since ? undefined : await asData(answer, output);
-  if (whole !== undefined) return out(whole);
   const now = new Date();
   const holds = parseHistory(answer).filter(({ endedAt }) => !since || endedAt >= after(now, -since));
   const isCut = holds.length === limit;
   if (since && isCut) notify(`These are the newest ${limit}; there may be more.`);
-  const data = await asData({ holds }, output);
+  const sum = sumObserved(holds);
+  const observed = sum && { observed: { ...sum, summary: describeObserved(sum) } };
+  const data = await asData({ ...(since ? { holds } : Object(answer)), ...observed }, output);
   if (data !== undefined) return out(data);
   if (output === "name") return holds.forEach(({ id }) => void out(id));
   const none = `No hold has ended in the last ${since ? about(since) : `${historyDays} days`}.`;
   if (html !== undefined) {
     const { historyPage } = await import("../views/history-page.ts");
-    writePrivateFile(html, historyPage(holds, { holder: name, sums: describeSums(holds), none, now }));
+    const sums = [describeSums(holds), ...describeObservation(holds, toHold)].join(". ");
+    writePrivateFile(html, historyPage(holds, { holder: name, sums, none, now }));
     return out(html);
   }
   const rows = historyTable(holds, now, style, output === "wide");
@@ -64,4 +66,5 @@ async function show(options: HistoryOptions, { env, out, notify, style }: Termin
   if (holds.length === 0) return out(`${none} \`status\` shows the holds that are on.`);
   for (const line of rows) out(line);
   out(`${describeSums(holds)}.`);
+  for (const line of describeObservation(holds, toHold)) out(`${line}.`);
 }

@@ -120,7 +120,8 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   ];
   await run.start(servers);
   const operate = `karpenter-node-holder status --run ${quoted(folder)}`;
-  log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate });
+  const toHold = chosen.mode === "observe" && { toHold: commandThatHolds(itself) };
+  log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate, ...toHold });
   const reason = options.releaseOnly ? "asked to release only" : await stopped;
   log.info("the holder stops and finishes its work", { because: reason });
   await run.stop({ release }).finally(() => void ending.then(clearTimeout));
@@ -185,4 +186,10 @@ async function startMetrics(
 function commandThatReleases(itself: Command): string {
   const words = typedFlags(itself, ({ long }) => !notForReleasing.has(long ?? "")).map(quoted);
   return ["karpenter-node-holder run", ...words, "--release-only"].join(" ");
+}
+
+/** The same command line without --observe. */
+function commandThatHolds(itself: Command): string {
+  const words = typedFlags(itself, ({ long }) => long !== "--observe" && long !== "--mode").map(quoted);
+  return ["karpenter-node-holder run", ...words].join(" ");
 }

@@ -58,7 +58,7 @@ export const status = (terminal: Terminal): Command =>
 
 async function show(options: StatusOptions, terminal: Terminal): Promise<void> {
   const { output, headers, every } = options;
-  const { ask } = await controlOf(options, terminal.env);
+  const { ask, toHold } = await controlOf(options, terminal.env);
   let answer: unknown;
   const picture = async (): Promise<string> => {
     answer = await ask({ do: "status" });
@@ -68,7 +68,7 @@ async function show(options: StatusOptions, terminal: Terminal): Promise<void> {
     if (output === "name") return parsed.scopes.map(({ scope }) => scope).join("\n");
     const isWide = output === "wide";
     const lines = headers
-      ? statusView(parsed, terminal.style, isWide)
+      ? statusView(parsed, { style: terminal.style, wide: isWide, toHold })
       : statusRows(parsed, terminal.style, isWide);
     return lines.join("\n");
   };

@@ -12,6 +12,8 @@ export type ControlClient = Readonly<{
   name: string;
   /** The flags that lead to it, for commands that we print. */
   flags: string;
+  /** How to let it hold from now on, where it only observes. */
+  toHold: string;
 }>;
 
 /** A holder takes two minutes at most. */

@@ -35,7 +35,8 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
       throw explainAwsError(error, `invoke ${name}`);
     }
   };
-  return { ask, name: flags.cluster, flags: `--cluster ${flags.cluster}` };
+  const toHold = `npx cdk deploy -c cluster=${flags.cluster} -c mode=hold, with your other settings`;
+  return { ask, name: flags.cluster, flags: `--cluster ${flags.cluster}`, toHold };
 }
 
 /** An error of the function itself; its stack trace is in its log. */

@@ -27,7 +27,10 @@ export async function runningHolder(flags: RunFlags, env: Terminal["env"]): Prom
     if (status !== 200) throw holderFailed(who, answer, "The log of `run` says more.");
     return answer;
   };
-  return { ask, name: `run in ${folder}`, flags: `--run ${quoted(folder)}` };
+  const toHold = env.KUBERNETES_SERVICE_HOST
+    ? "helm upgrade RELEASE CHART --reuse-values --set settings.mode=hold"
+    : "start `run` again without --observe";
+  return { ask, name: `run in ${folder}`, flags: `--run ${quoted(folder)}`, toHold };
 }
 
 function post(socketPath: string, body: string): Promise<Readonly<{ status: number; text: string }>> {

@@ -1,3 +1,4 @@
+import { describeRemoved } from "../../lambda/core/observed.ts";
 import { describeHeld } from "../../lambda/core/operate/status.ts";
 import type { PastHold } from "../../lambda/core/record.ts";
 import { version } from "../../lambda/version.ts";
@@ -32,11 +33,11 @@ export function historyPage(
 }
 
 function eventsOf(hold: PastHold): readonly TimelineEvent[] {
-  const { id: holdId, scope, startedAt, endedAt, startedBecause, observed, removed } = hold;
+  const { id: holdId, scope, startedAt, endedAt, startedBecause, observed } = hold;
   const counts = [
     ...(hold.extensions > 0 ? [counted(hold.extensions, "extension")] : []),
     observed ? `would have held ${counted(hold.nodes, "node")}` : counted(hold.nodes, "node"),
-    ...(observed ? [`${removed} of them removed meanwhile`] : []),
+    ...(observed ? [describeRemoved(observed)] : []),
   ].join(", ");
   const because = `${describeHeld(startedBecause, hold)}: ${counts}`;
   const ended =

@@ -1,3 +1,4 @@
+import { describeObserved, describeRemoved, sumObserved } from "../../lambda/core/observed.ts";
 import { describeHeld } from "../../lambda/core/operate/status.ts";
 import type { PastHold } from "../../lambda/core/record.ts";
 import { counted } from "../../report/timeline/clock.ts";
@@ -19,6 +20,12 @@ export function describeSums(holds: readonly PastHold[]): string {
   return `${counted(holds.length, "hold")} of ${about(lasted)} in all, by ${causes.join(" and ")}`;
 }
 
+/** What holds that only observed would have done, where there are any, and how to hold from now on. */
+export function describeObservation(holds: readonly PastHold[], toHold: string): readonly string[] {
+  const sum = sumObserved(holds);
+  return sum ? [`With mode=hold it ${describeObserved(sum)}. To hold from now on: ${toHold}`] : [];
+}
+
 const launchesOf = ({ launches }: PastHold): number => Object.values(launches).reduce((a, b) => a + b, 0);
 
 /** Past holds as rows, newest first. */
@@ -30,7 +37,7 @@ export function historyTable(
 ): string[] {
   const counts = ["LAUNCHES", "EXTENSIONS", "NODES"];
   const heading = ["STARTED", "ENDED", "LASTED", "SCOPE", ...counts, "WHY IT ENDED"];
-  const rest = wide ? ["CAUSES", "REMOVED", "SUPERFLUOUS", "LET GO", "SPARED", "HOLD"] : [];
+  const rest = wide ? ["CAUSES", "SUPERFLUOUS", "LET GO", "SPARED", "HOLD", "OBSERVED"] : [];
   const rows = holds.map((hold) => [
     absolute(hold.startedAt, now),
     relative(hold.endedAt, now),
@@ -45,9 +52,9 @@ export function historyTable(
         .join(""),
     ...(wide
       ? [
-          ...[describeHeld(hold.startedBecause, hold), hold.observed ? String(hold.removed) : "–"],
+          describeHeld(hold.startedBecause, hold),
           ...[hold.superfluous > 0 ? about(hold.superfluous) : "–", String(hold.letGo), String(hold.spared)],
-          hold.id,
+          ...[hold.id, hold.observed ? describeRemoved(hold.observed) : "–"],
         ]
       : []),
   ]);

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../lambda/core/duration.ts";
+import { describeRemoved } from "../../lambda/core/observed.ts";
 import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
 import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
 import { writeSettings } from "../../lambda/settings.ts";
@@ -36,7 +37,10 @@ export const statusRows = (status: StatusAnswer, style: Style, wide: boolean): s
   table(status.scopes.map((scope) => row(scope, status, style, wide)));
 
 /** The status as text; times are by the functions' clock. */
-export function statusView(status: StatusAnswer, style: Style, wide: boolean): string[] {
+export function statusView(
+  status: StatusAnswer,
+  { style, wide, toHold }: Readonly<{ style: Style; wide: boolean; toHold: string }>,
+): string[] {
   const { at, scopes, nodesUserHeld, nodesOrphaned = 0, lastSweep, limits } = status;
   const heading = ["SCOPE", "STATE", "SINCE", "UNTIL", "LAUNCHES", "EXTENSIONS", "NODES"];
   const rest = wide ? ["NEXT LOOK", "HOLD"] : [];
@@ -57,7 +61,8 @@ export function statusView(status: StatusAnswer, style: Style, wide: boolean): s
     ...(going.length > 0 ? ["", ...shown(["NODE", "SCOPE", "GOES", "WHY"], going)] : []),
     ...(nodesOrphaned > 0 ? [style("yellow", orphaned)] : []),
     "",
-    ...scopes.flatMap(notes),
+    ...scopes.flatMap((scope) => notes(scope, at)),
+    ...(status.rules.mode === "observe" ? [`To hold from now on: ${toHold}.`] : []),
     ...(wide ? [...scopes.flatMap(heldNodes), settingsOf(status)] : []),
     `Held by their users: ${nodesUserHeld}. Last sweep: ${lastSweep ? formatMoment(lastSweep, at) : style("red", "none yet")}.`,
     ...limits.map((limit) => style("yellow", `Note: ${limit}.`)),
@@ -106,11 +111,13 @@ const goingOf = ({ scope, goes = [] }: ScopeStatus, now: Date): string[][] =>
   ]);
 
 /** What a number in the table does not say. */
-function notes({ scope, drifted, isAwaiting, nodesObserved = 0 }: ScopeStatus): string[] {
+function notes(status: ScopeStatus, now: Date): string[] {
+  const { scope, since, drifted, isAwaiting, nodesObserved = 0, observed } = status;
   return [
     ...(nodesObserved > 0
       ? [`With mode=hold, ${counted(nodesObserved, "node")} of ${scope} would be held now.`]
       : []),
+    ...(observed ? [`Since ${formatMoment(since, now)}: ${describeRemoved(observed)}.`] : []),
     ...(drifted > 0 ? [`Drifted nodes of ${scope}, which launches do not hold: ${drifted}.`] : []),
     ...(isAwaiting ? [`A node that was launched in ${scope} has not joined yet.`] : []),
   ];

@@ -3,8 +3,9 @@ import type { EKSClient } from "@aws-sdk/client-eks";
 import { SignatureV4 } from "@smithy/signature-v4";
 import * as v from "valibot";
 import { type Duration, seconds } from "../core/duration.ts";
-import { detailOf, type HoldEvent, withChange } from "../core/events.ts";
+import { detailOf, detailOfObserved, type HoldEvent, withChange } from "../core/events.ts";
 import { holderName } from "../core/marks/keys.ts";
+import type { ObservedWeek } from "../core/observed.ts";
 import type { HoldEvents, Log, Metrics } from "../core/ports.ts";
 import type { HoldChange } from "../core/record.ts";
 import type { Rules } from "../core/rules.ts";
@@ -44,6 +45,7 @@ export class EventBridgeEvents implements HoldEvents {
   readonly #address: URL;
   readonly #signer: SignatureV4;
   #noted: readonly HoldEvent[] = [];
+  #observed: readonly ObservedWeek[] = [];
 
   constructor(options: EventBridgeEventsOptions) {
     const { region, credentials, endpoint } = options;
@@ -56,17 +58,25 @@ export class EventBridgeEvents implements HoldEvents {
     this.#noted = withChange(this.#noted, change);
   }
 
+  noteObserved(week: ObservedWeek): void {
+    this.#observed = [week];
+  }
+
   /** Sends what was noted, and never fails: what fails twice, or takes too long, is logged, counted and dropped. */
   async send(within: Duration): Promise<void> {
     const { rules, time } = this.#options;
-    const events = this.#noted;
+    const events = [
+      ...this.#noted.map((event) => ({ type: event.type, detail: detailOf(event, rules) })),
+      ...this.#observed.map((one) => ({ type: "Observed", detail: detailOfObserved(one, rules) })),
+    ];
     this.#noted = [];
+    this.#observed = [];
     const signal = AbortSignal.timeout(Math.max(0, Math.min(within, longestSend)));
     for (let i = 0; i < events.length; i += mostInARequest) {
-      const entries = events.slice(i, i + mostInARequest).map((event) => ({
+      const entries = events.slice(i, i + mostInARequest).map(({ type, detail }) => ({
         Source: holderName,
-        DetailType: event.type,
-        Detail: JSON.stringify(detailOf(event, rules)),
+        DetailType: type,
+        Detail: JSON.stringify(detail),
       }));
       await time("PutEvents", () => this.#sendAll(entries, signal));
     }

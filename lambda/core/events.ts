@@ -1,3 +1,4 @@
+import { describeObserved, type ObservedWeek } from "./observed.ts";
 import type { HoldChange, PastHold, ScopeRecord } from "./record.ts";
 import { untilOf } from "./requests.ts";
 import type { Rules } from "./rules.ts";
@@ -36,13 +37,20 @@ function eventsOf({ before, record, past }: HoldChange): readonly HoldEvent[] {
   return [...ended, ...types.map((type) => ({ type, scope, record, holdId: hold.id }))];
 }
 
+/** The same for what was observed in a week, of all scopes. */
+export const detailOfObserved = (week: ObservedWeek, { cluster, mode }: Rules) => ({
+  ...{ version: 1, cluster, mode },
+  ...week,
+  summary: describeObserved(week),
+});
+
 /** What an event says, as docs/operating.md describes it. A change that could break a reader gets a new version. */
 export function detailOf({ scope, record, past, holdId }: HoldEvent, rules: Rules) {
   const said = past ? ofPast(past) : record ? ofRecord(record, rules) : {};
   return { version: 1, cluster: rules.cluster, mode: rules.mode, scope, holdId, ...said };
 }
 
-const ofPast = ({ scope: _, id: _id, observed: _o, ...past }: PastHold) => ({ ...past, until: past.endedAt });
+const ofPast = ({ scope: _, id: _id, ...past }: PastHold) => ({ ...past, until: past.endedAt });
 
 function ofRecord(record: ScopeRecord, rules: Rules) {
   const { hold, figures, requests } = record;

@@ -2,7 +2,7 @@ import { after, type Duration, earlier, minutes } from "./duration.ts";
 import type { endOf } from "./launches.ts";
 import type { Account, AutoFigures } from "./pays.ts";
 import type { Launch } from "./ports.ts";
-import type { Figures, Request, ScopeRecord, Watched } from "./record.ts";
+import type { Figures, Request, ScopeRecord } from "./record.ts";
 import { untilOf } from "./requests.ts";
 import type { Rules } from "./rules.ts";
 
@@ -17,6 +17,8 @@ export type NodeFacts = Readonly<{
   account?: Account | undefined;
   /** What `hold=auto` found since the last look. */
   since?: AutoFigures | undefined;
+  /** How many pods are on a node, by its name, where they were read and nobody removes it. */
+  pods?: ReadonlyMap<string, number> | undefined;
   /** With `hold=auto`, when the pods are to be read next. */
   nextReadAt?: Date | undefined;
 }>;
@@ -71,7 +73,7 @@ const mostNames = 10;
 /** Adds up what history reports. */
 export function figuresAfter(facts: FigureFacts): Figures {
   const { record, stored = record, next, nodes, until, counted, asked, end, rules } = facts;
-  const { figures } = next;
+  const { observed: _, ...figures } = next.figures;
   if (!next.hold || !until) return figures;
   const launches = new Map(Object.entries(figures.launches));
   for (const { nodePool } of counted) {
@@ -86,25 +88,8 @@ export function figuresAfter(facts: FigureFacts): Figures {
     nodes: Math.max(figures.nodes, nodes?.holdable.length ?? 0),
     capped: figures.capped || (end?.isCapped ?? false),
     requests: requests.slice(0, mostNames),
-    removed: figures.removed + (nodes ? gone(next.watched, nodes).length : 0),
     superfluous: figures.superfluous + (nodes?.since?.superfluous ?? 0),
     letGo: figures.letGo + (nodes?.since?.letGo ?? 0),
     spared: figures.spared + (nodes?.since?.spared ?? 0),
   };
-}
-
-const gone = (watched: Watched = [], { present }: NodeFacts): Watched =>
-  watched.filter((name) => !present.has(name));
-
-/** A record has room for this many names. */
-export const mostWatched = 500;
-
-/** The nodes to be watched for their removal while nothing protects them. */
-export function watchedAfter(
-  { nodes, rules, record }: Pick<FigureFacts, "nodes" | "rules" | "record">,
-  isHeld: boolean,
-): Pick<ScopeRecord, "watched"> {
-  if (!isHeld || rules.mode === "hold") return {};
-  const watched = nodes ? nodes.holdable.slice(0, mostWatched) : record.watched;
-  return watched ? { watched } : {};
 }

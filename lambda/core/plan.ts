@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, earlier, latest } from "./duration.ts";
-import { figuresAfter, type NodeFacts, newsIn, seenAfter, watchedAfter } from "./figures.ts";
+import { figuresAfter, type NodeFacts, newsIn, seenAfter } from "./figures.ts";
 import { endOf, isDelayOver, launchesThatHold, launchHoldAfter } from "./launches.ts";
 import { looksOf } from "./looks.ts";
+import { observe } from "./observed.ts";
 import { withoutNodes } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import { describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
@@ -96,11 +97,15 @@ export function planScope(facts: PlanFacts): Plan {
   const holding = launchesThatHold(ofLaunches);
   const started = startOrEnd({ ...facts, next, until, silence, wasCapped, asked, holding });
   const { watched: _w, account: _a, ...unwatched } = started.record;
+  const { account } = accountAfter(facts, until !== undefined && launchHold !== undefined, asked.length > 0);
+  const watching = { ...facts, next: started.record, until, isRequested: asked.length > 0 };
+  const { observed, watched } = observedAfter({ ...watching, launches: counted.length, account });
+  const figures = figuresAfter({ ...facts, next: started.record, until, counted, asked, end });
   const planned: ScopeRecord = {
     ...unwatched,
-    ...watchedAfter(facts, until !== undefined),
-    ...accountAfter(facts, until !== undefined && launchHold !== undefined, asked.length > 0),
-    figures: figuresAfter({ ...facts, next: started.record, until, counted, asked, end }),
+    ...(watched && { watched }),
+    ...(account && { account }),
+    figures: { ...figures, ...(observed && { observed }) },
   };
   const looks = looksOf({ ...facts, until, requestedUntil: latest(requested) });
   const written = planned.hold ? { ...planned, looks: looks.looks } : planned;
@@ -193,6 +198,17 @@ function whyOver(facts: StartFacts, hold: Hold): string {
   );
   const names = released.map(({ name }) => name).join(", ");
   return released.length > 0 ? `released by hand: ${names}` : "the hold expired";
+}
+
+type WatchFacts = Pick<PlanFacts, "nodes" | "rules" | "now"> &
+  Readonly<{ next: ScopeRecord; until: Date | undefined; isRequested: boolean; launches: number }> &
+  Readonly<{ account: ScopeRecord["account"] | undefined }>;
+
+/** With `mode=observe`, what became of the nodes that would be held. */
+function observedAfter({ next, account, ...facts }: WatchFacts): Partial<ReturnType<typeof observe>> {
+  if (facts.rules.mode !== "observe" || !next.hold) return {};
+  const { figures, watched } = next;
+  return observe({ ...facts, before: figures.observed, watched, letGo: account?.letGo });
 }
 
 /** The account goes on as long as launches hold; what was learned stays. A request holds all nodes, so none is let go. */

@@ -1,6 +1,7 @@
 import type { Duration } from "./duration.ts";
 import type { ManagedNode } from "./marks/plan-marks.ts";
 import type { MetricName } from "./metrics.ts";
+import type { ObservedWeek } from "./observed.ts";
 import type { HoldChange, PastHold, ScopeRecord } from "./record.ts";
 import type { Bound, Room } from "./room.ts";
 import type { Rules } from "./rules.ts";
@@ -17,7 +18,7 @@ export interface Holds {
 /** Every record; `problems` are errors of items that are stored as records, but under a name that no scope has. */
 export type AllHolds = Readonly<{ records: readonly ScopeRecord[]; problems: readonly Error[] }>;
 
-/** The history, the last sweep, and answers to probes. */
+/** The history, the last sweep and report, and answers to probes. */
 export interface Journal {
   /** Keeps a hold that ended; the same hold again overwrites what was kept. */
   remember(hold: PastHold): Promise<void>;
@@ -25,6 +26,9 @@ export interface Journal {
   history(limit: number): Promise<readonly PastHold[]>;
   noteSweep(at: Date): Promise<void>;
   lastSweep(): Promise<Date | undefined>;
+  /** When what only observes reported last what it observed. */
+  noteReport(at: Date): Promise<void>;
+  lastReport(): Promise<Date | undefined>;
   answerProbe(probe: ProbeAnswer): Promise<void>;
   findProbe(id: string): Promise<ProbeAnswer | undefined>;
 }
@@ -33,6 +37,8 @@ export interface Journal {
 export interface HoldEvents {
   /** Keeps a change that was written, to be sent when the work is done. */
   note(change: HoldChange): void;
+  /** The same for what was observed in a week. */
+  noteObserved(week: ObservedWeek): void;
 }
 
 /** A probe's way through the system: when it was put on the bus, when it reached the queue, when we answered. */

@@ -14,7 +14,7 @@ import type { Changed, Launch, PassContext } from "./ports.ts";
 import { emptyRecord, pastOf, type ScopeRecord, withoutHold } from "./record.ts";
 import { reportChanged, reportPlan } from "./reports.ts";
 import { type Scope, wholeCluster } from "./scope.ts";
-import { accountOf, launchesIn, readView, rulesFor } from "./view.ts";
+import { accountOf, launchesIn, podsByNode, readView, rulesFor } from "./view.ts";
 
 /** Why a scope is looked at. */
 export type Trigger = Readonly<{
@@ -120,6 +120,7 @@ async function settle(
         present: new Set(view.nodes.map(({ name }) => name)),
         awaitedSince: awaitedSince(view, [...Object.values(asked.seen), ...found.map(launchTime)], now),
         nextDriftEnd: nextDriftEnd(view, rules, now),
+        pods: podsByNode(view),
         ...accountOf(view, asked, rules, now),
       },
       rules,
@@ -132,7 +133,7 @@ async function settle(
     // Nothing differs: a record is written only where there is something to remember.
     if (!plan.isChanged && asked === record && !before?.unreadable) return { ...plan, ...repeated };
     // History first: a crash in between leaves an entry that the same hold's end will overwrite.
-    if (plan.past) await journal.remember(withMode(context, plan.past));
+    if (plan.past) await journal.remember(plan.past);
     if (await holds.write(plan.record)) {
       events?.note({ before: record, record: plan.record, past: plan.past });
       return { ...plan, ...repeated, record: { ...plan.record, version: plan.record.version + 1 } };
@@ -150,9 +151,6 @@ const mayRepeat = ({ launches = [], change, isLook, isSweep }: Trigger, { news }
   const first = new Set(news.map(({ instance }) => instance));
   return Boolean(isSweep || isLook || change) || launches.some(({ instance }) => !first.has(instance));
 };
-
-const withMode = ({ rules }: PassContext, past: NonNullable<Plan["past"]>) =>
-  rules.mode === "observe" ? { ...past, observed: true as const } : past;
 
 const launchTime = ({ launchedAt }: Launch): Date => launchedAt;
 
@@ -196,7 +194,7 @@ async function finish(context: PassContext, plan: Plan, changed: Changed): Promi
   // Reported until it is released: what cannot be released must be noticed.
   metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - (plan.dueAt ?? hold.ended.at).getTime()));
   if (isUnfinished) return false;
-  const past = withMode(context, pastOf({ ...record, hold }, now));
+  const past = pastOf({ ...record, hold }, now);
   await journal.remember(past);
   const closed = withoutHold(record);
   if (!(await holds.write(closed))) return false;

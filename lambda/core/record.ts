@@ -1,4 +1,5 @@
 import { youngerId } from "./marks/hold-id.ts";
+import type { Observed, Watched } from "./observed.ts";
 import { type Account, type AutoFigures, withoutNodes } from "./pays.ts";
 import type { Scope } from "./scope.ts";
 
@@ -42,13 +43,10 @@ export type Figures = Readonly<{
   capped: boolean;
   /** The reasons of the requests that were part of it. */
   requests: readonly string[];
-  /** With `mode=observe`, how many of the nodes that it would have held were removed while it lasted. */
-  removed: number;
+  /** With `mode=observe`: no node was marked. */
+  observed?: Observed;
 }> &
   AutoFigures;
-
-/** With `mode=observe`, the names of nodes that would be held: one that is missing later was removed. */
-export type Watched = readonly string[];
 
 /** When this scope will be looked at next: the one-shot and the message that were set last. */
 export type Looks = Readonly<{ oneShot?: Date; message?: Date }>;
@@ -78,8 +76,6 @@ export type PastHold = Readonly<
   { scope: Scope; id: string; startedAt: Date; startedBecause: string } & Figures & {
       endedAt: Date;
       endedBecause: string;
-      /** Nothing was marked: `mode=observe`. */
-      observed?: true;
     }
 >;
 
@@ -95,7 +91,6 @@ export const noFigures: Figures = {
   nodes: 0,
   capped: false,
   requests: [],
-  removed: 0,
   superfluous: 0,
   letGo: 0,
   spared: 0,

@@ -1,10 +1,11 @@
-import { after, type Duration, earlier, seconds } from "./duration.ts";
+import { after, type Duration, earlier, hours, seconds } from "./duration.ts";
 import { attemptAll } from "./errors.ts";
 import { holdLabel } from "./marks/keys.ts";
+import { describeObserved, sumObserved } from "./observed.ts";
 import { claimsOf, nothingChanged, type ScopeView } from "./plan-nodes.ts";
 import type { Changed, NodeChange, PassContext, SeenNode } from "./ports.ts";
 import { type Outcome, reconcileWith } from "./reconcile.ts";
-import type { ScopeRecord } from "./record.ts";
+import { pastOf, type ScopeRecord } from "./record.ts";
 import { untilOf } from "./requests.ts";
 import { scopeOf } from "./rules.ts";
 import { admits, nodePoolOf, type Scope, wholeCluster } from "./scope.ts";
@@ -58,7 +59,33 @@ export async function reconcileAll(context: PassContext): Promise<All> {
 export async function sweep(context: PassContext): Promise<void> {
   const all = await reconcileAll(context);
   measure(context, all);
-  await context.journal.noteSweep(context.clock.now());
+  await attemptAll([
+    () => reportWeek(context, all.records),
+    () => context.journal.noteSweep(context.clock.now()),
+  ]);
+}
+
+const week: Duration = hours(7 * 24);
+/** More than a week has. */
+const mostHolds = 1_000;
+
+/** With `mode=observe`, logs and sends once a week what was observed. */
+async function reportWeek(context: PassContext, records: readonly ScopeRecord[]): Promise<void> {
+  const { rules, journal, clock, log, events } = context;
+  if (rules.mode !== "observe") return;
+  const now = clock.now();
+  const since = await journal.lastReport();
+  if (since && after(since, week) > now) return;
+  const past = since ? await journal.history(mostHolds) : [];
+  const on = records.flatMap((record) =>
+    record.hold ? [pastOf({ ...record, hold: record.hold }, now)] : [],
+  );
+  const sum = since && sumObserved([...on, ...past.filter(({ endedAt }) => endedAt > since)]);
+  // Noted first: a report that comes twice is worse than one that is missing.
+  await journal.noteReport(now);
+  if (!sum) return;
+  log.info("observed", { since, ...sum, summary: describeObserved(sum) });
+  events?.noteObserved({ since, until: now, ...sum });
 }
 
 type View = Awaited<ReturnType<typeof readView>>;

@@ -7,6 +7,7 @@ import { lookAtNodes } from "./pays.ts";
 import { roomsOf, type ScopeView } from "./plan-nodes.ts";
 import type { Launch, PassContext } from "./ports.ts";
 import type { ScopeRecord } from "./record.ts";
+import type { Bound } from "./room.ts";
 import type { Rules } from "./rules.ts";
 import type { Scope } from "./scope.ts";
 
@@ -80,6 +81,21 @@ export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, no
   const { account, since } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
   const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
   return { account, since, nextReadAt: after(now, period) };
+}
+
+/** How many pods are on each node, without those that go with it; not of nodes that are being removed. */
+export function podsByNode({ pods, claims, nodes }: ScopeView): ReadonlyMap<string, number> | undefined {
+  if (!Array.isArray(pods)) return undefined;
+  const open =
+    "unavailable" in claims
+      ? nodes.map(({ name }) => name)
+      : claims.flatMap(({ node, room }) => (node && room?.isOpen ? [node] : []));
+  const counts = new Map(open.map((name) => [name, 0]));
+  for (const { node, needsNoPlace } of pods as readonly Bound[]) {
+    const count = counts.get(node);
+    if (count !== undefined && !needsNoPlace) counts.set(node, count + 1);
+  }
+  return counts;
 }
 
 type Facts = Readonly<{ isSweep: boolean; rules: Rules; now: Date }>;

@@ -7,8 +7,9 @@ import { readForgetAt, readPastHold, readProbe, readSweep } from "./stored-recor
 const historyKept = hours(24 * historyDays);
 const probesKept = hours(24);
 const lastSweep = "last";
+const lastReport = "report";
 
-/** History, the last sweep and probes, in the same table as the holds. */
+/** History, the last sweep and report, and probes, in the same table as the holds. */
 export class StoredJournal implements Journal {
   readonly #table: ItemTable;
   readonly #clock: Clock;
@@ -40,6 +41,15 @@ export class StoredJournal implements Journal {
 
   async lastSweep(): Promise<Date | undefined> {
     const item = await this.#table.find(Kind.sweep, lastSweep);
+    return item && readSweep(item).at;
+  }
+
+  async noteReport(at: Date): Promise<void> {
+    await this.#table.put(Kind.sweep, lastReport, { at });
+  }
+
+  async lastReport(): Promise<Date | undefined> {
+    const item = await this.#table.find(Kind.sweep, lastReport);
     return item && readSweep(item).at;
   }
 

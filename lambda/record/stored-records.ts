@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type BadInputError, BrokenSetupError } from "../core/errors.ts";
-import { mostWatched } from "../core/figures.ts";
+import { mostWatched } from "../core/observed.ts";
 import { levels, mostPauses } from "../core/pauses.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
 import { emptyRecord, type PastHold, type ScopeRecord } from "../core/record.ts";
@@ -58,7 +58,12 @@ const record = fields({
   seen: v.record(v.string(), moment, "a map"),
   figures: fields(figureEntries),
   account: v.exactOptional(account),
-  watched: v.exactOptional(list(anyText, mostWatched)),
+  watched: v.exactOptional(
+    fields({
+      nodes: v.record(v.string(), fields({ pods: v.exactOptional(count) }), "a map"),
+      gone: list(moment, mostWatched),
+    }),
+  ),
   looks: fields({ oneShot: v.exactOptional(moment), message: v.exactOptional(moment) }),
 });
 

@@ -11,6 +11,14 @@ export const count = wholeNumber();
 export const requestCause = v.picklist(["person", "event", "window"], "person, event or window");
 export const holdState = v.picklist(["held", "releasing"], "held or releasing");
 
+export const observed = fields({
+  removed: count,
+  evicted: count,
+  uncounted: count,
+  nodeTime: count,
+  relaunched: count,
+});
+
 /** What history reports of a hold. */
 export const figureEntries = {
   launches: v.record(v.string(), count, "a map"),
@@ -18,10 +26,10 @@ export const figureEntries = {
   nodes: count,
   capped: flag,
   requests: list(anyText, 100),
-  removed: count,
   superfluous: count,
   letGo: count,
   spared: count,
+  observed: v.exactOptional(observed),
 };
 
 export const pastHold = fields({
@@ -32,7 +40,6 @@ export const pastHold = fields({
   ...figureEntries,
   endedAt: moment,
   endedBecause: anyText,
-  observed: v.exactOptional(v.literal(true, "true")),
 });
 
 export const probeAnswer = fields({

@@ -50,13 +50,17 @@ export function changesOf(
   const until = untilOf(after, rules) ?? hold.startedAt;
   const holdId = hold.id;
   if (!was) return [{ kind: "hold started", scope, holdId, until, because: hold.because }];
+  const removed = (after.figures.observed?.removed ?? 0) - (before?.figures.observed?.removed ?? 0);
+  const evicted = (after.figures.observed?.evicted ?? 0) - (before?.figures.observed?.evicted ?? 0);
+  const text = `${removed} of the nodes that would be held removed, ${evicted} pods evicted`;
+  const observed: readonly NewEvent[] = removed > 0 ? [{ kind: "note", text }] : [];
   const news = after.figures.requests.filter((reason) => !before?.figures.requests.includes(reason));
   const caused: readonly NewEvent[] =
     news.length > 0 ? [{ kind: "hold caused", scope, holdId, because: news.join("; ") }] : [];
   if (hold.ended && !was.ended)
-    return [...caused, { kind: "hold releasing", scope, holdId, because: hold.ended.because }];
+    return [...observed, ...caused, { kind: "hold releasing", scope, holdId, because: hold.ended.because }];
   const wasUntil = before && untilOf(before, rules);
   if (!hold.ended && wasUntil && until.getTime() !== wasUntil.getTime())
-    return [...caused, { kind: "hold extended", scope, holdId, until }];
-  return caused;
+    return [...observed, ...caused, { kind: "hold extended", scope, holdId, until }];
+  return [...observed, ...caused];
 }

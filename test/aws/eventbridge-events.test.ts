@@ -1,5 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { EventBridgeEvents } from "../../lambda/aws/eventbridge-events.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { nothingObserved } from "../../lambda/core/observed.ts";
 import { CallTimes } from "../../lambda/telemetry/call-times.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -55,6 +57,21 @@ it("an event is put on the default bus in the holder's name, by a signed request
       Detail: expect.stringContaining('"cluster":"prod"'),
     },
   ]);
+});
+
+it("what was observed in a week is an event, too, with a sentence", async () => {
+  const { events } = await send(0);
+  const since = new Date("2026-11-21T12:00:00Z");
+  const sum = { ...nothingObserved, holds: 2, nodes: 9, lasted: minutes(34), removed: 7, evicted: 41 };
+  events.noteObserved({ since, until: after(since, hours(168)), ...sum });
+  await events.send(10_000);
+  await events.send(10_000);
+  const sent = aws.requests.flatMap(({ body }) => entriesOf(body));
+  expect(sent.map(({ DetailType }) => DetailType)).toEqual(["Observed"]);
+  expect(JSON.parse(sent[0]?.Detail ?? "")).toMatchObject({
+    ...{ version: 1, cluster: "prod", holds: 2, removed: 7, since: since.toISOString() },
+    summary: expect.stringMatching(/^would have held 9 nodes for 34m; Karpenter removed 7 of them/),
+  });
 });
 
 it("ten events go in one request, and nothing is sent where nothing happened", async () => {

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { historyPage } from "../../cli/views/history-page.ts";
+import { minutes } from "../../lambda/core/duration.ts";
 import { elementsIn } from "../report/markup.ts";
 import { aPastHold } from "../support/builders.ts";
 
@@ -32,7 +33,8 @@ it("draws each hold as a bar and lists the same as text", () => {
 });
 
 it("shows why nodes were held without a launch, and what became of nodes that were only observed", () => {
-  const observed = { observed: true, removed: 2, capped: true } as const;
+  const what = { removed: 2, evicted: 9, uncounted: 0, nodeTime: minutes(90), relaunched: 0 };
+  const observed = { observed: what, capped: true } as const;
   const holds = [
     aPastHold({ launches: {}, requests: ["load test", "night"] }),
     aPastHold({ id: "o", ...observed }),
@@ -40,7 +42,7 @@ it("shows why nodes were held without a launch, and what became of nodes that we
   const page = historyPage(holds, pageAt("2026-11-20T12:00:00Z"));
   expect(page).toContain(">load test; night: 3 nodes</td>");
   expect(page).toContain(
-    ">1 launch in NodePool default: would have held 3 nodes, 2 of them removed meanwhile</td>",
+    ">1 launch in NodePool default: would have held 3 nodes, Karpenter removed 2 of them and evicted 9 pods. A hold would have cost 1.50 node-hours at most, and would have spared up to 9 evictions</td>",
   );
   expect(page).toContain(">the hold expired (capped) (observed)</td>");
 });

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { parseStatus } from "../../cli/answers.ts";
 import { commandLine, commands } from "../../cli/command-line.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
-import { describeSums, historyTable } from "../../cli/views/history-table.ts";
+import { describeObservation, describeSums, historyTable } from "../../cli/views/history-table.ts";
 import { statusView } from "../../cli/views/status-view.ts";
 import { minutes } from "../../lambda/core/duration.ts";
 import { readSettings } from "../../lambda/settings.ts";
@@ -81,6 +81,7 @@ const observed = {
   nodesObserved: 5,
   drifted: 1,
   isAwaiting: true,
+  observed: { removed: 3, evicted: 12, uncounted: 0, nodeTime: minutes(40), relaunched: 2 },
 } as const;
 
 const base = { cluster: "prod", at: noon, version: "1.0.0", nodesUserHeld: 2, limits: [] };
@@ -108,8 +109,9 @@ const statuses = [
   { ...base, rules, scopes: [], nodesOrphaned: 1 },
   { ...base, rules, scopes: [paying], lastSweep: after(-2) },
 ];
+const toHold = "npx cdk deploy -c cluster=prod -c mode=hold, with your other settings";
 const shown = (status: object, style: typeof styled, wide: boolean) =>
-  statusView(parseStatus(JSON.parse(JSON.stringify(status))), style, wide);
+  statusView(parseStatus(JSON.parse(JSON.stringify(status))), { style, wide, toHold });
 
 it("shows the status that was reviewed", async () => {
   const lines = statuses.flatMap((one) => [false, true].flatMap((wide) => [...shown(one, styled, wide), ""]));
@@ -121,11 +123,12 @@ it("shows the history that was reviewed", async () => {
     aPastHold({ capped: true, launches: { a: 2, b: 1 }, requests: ["a test"], extensions: 2 }),
     aPastHold({
       ...{ id: "h-0", scope: "nodepool/a", startedAt: after(-3_000), endedAt: after(-2_900) },
-      ...{ observed: true, removed: 2 },
+      observed: { removed: 2, evicted: 9, uncounted: 1, nodeTime: minutes(90), relaunched: 1 },
     }),
   ];
   const texts = [false, true].flatMap((wide) => historyTable(past, after(60), styled, wide));
-  const sums = describeSums(past);
+  const observation = describeObservation(past, toHold);
+  const sums = [describeSums(past), ...observation].join(". ");
   const about = { holder: "prod", sums, none: "No hold.", now: after(60) };
   const pages = [past, past.slice(0, 1), []].map((holds) => historyPage(holds, about));
   const words = pages.map((page) =>

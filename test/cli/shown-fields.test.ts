@@ -18,6 +18,7 @@ const scope: Required<ScopeStatus> = {
   requests: [{ name: "r", cause: "person", reason: "test", since: soon(-5), until: soon(60) }],
   goes: [{ name: "a", isLetGo: false, dueAt: soon(9), because: "superfluous for 1m" }],
   ...{ nodesHeld: 5, nodes: ["a"], nodesObserved: 4, drifted: 2, isAwaiting: true, nextLook: soon(20) },
+  observed: { removed: 3, evicted: 5, uncounted: 1, nodeTime: minutes(40), relaunched: 2 },
 };
 const status: Required<StatusAnswer> = {
   ...{
@@ -30,9 +31,9 @@ const status: Required<StatusAnswer> = {
 };
 const past: Required<PastHold> = {
   ...{ scope: wholeCluster, id: "h", startedAt: soon(-30), startedBecause: "launch", launches: { a: 2 } },
-  ...{ extensions: 2, nodes: 3, capped: true, requests: ["test"], removed: 1 },
+  ...{ extensions: 2, nodes: 3, capped: true, requests: ["test"] },
   ...{ superfluous: minutes(7), letGo: 2, spared: 3 },
-  ...{ endedAt: soon(-10), endedBecause: "over", observed: true },
+  ...{ endedAt: soon(-10), endedBecause: "over", observed: scope.observed },
 };
 
 /** The value with another one in one place, for each place, and the path of that place. */
@@ -49,7 +50,8 @@ function* changed(value: unknown, path = ""): Generator<readonly [path: string, 
   }
 }
 
-const statusText = (one: unknown) => statusView(one as StatusAnswer, plain, true).join("\n");
+const statusText = (one: unknown) =>
+  statusView(one as StatusAnswer, { style: plain, wide: true, toHold: "deploy" }).join("\n");
 const historyText = (one: unknown) => historyTable([one as PastHold], noon, plain, true).join("\n");
 
 const withoutEffect: Readonly<Record<string, readonly string[]>> = {

@@ -37,12 +37,12 @@ const figures: Required<Figures> = {
   nodes: 12,
   capped: true,
   requests: ["a load test", "a deployment"],
-  removed: 4,
+  observed: { removed: 4, evicted: 9, uncounted: 1, nodeTime: 7_200_000, relaunched: 2 },
   superfluous: 3_600_000,
   letGo: 2,
   spared: 1,
 };
-const fullPast: Required<PastHold> = { ...aPastHold(), ...figures, observed: true };
+const fullPast: Required<PastHold> = { ...aPastHold(), ...figures };
 const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   scope: poolScope("batch"),
   version: 0,
@@ -58,7 +58,7 @@ const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   released: { at: at("12:19:00.789"), because: "maintenance", by: "7bf73129-1428-4cd3-a780-95db273d1602" },
   seen: { "i-1": at("12:18:00.123"), "i-2": at("12:18:01.456") },
   figures,
-  watched: ["node-1", "node-2"],
+  watched: { nodes: { "node-1": { pods: 3 }, "node-2": {} }, gone: [at("12:40:00.000")] },
   account: {
     at: at("12:19:30.123"),
     nodes: 3,
@@ -251,6 +251,14 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       await store.journal.noteSweep(noon);
       await store.journal.noteSweep(after(noon, minutes(5)));
       expect(await store.journal.lastSweep()).toEqual(after(noon, minutes(5)));
+    });
+
+    it("remembers the last report, beside the last sweep", async () => {
+      await store.journal.noteSweep(noon);
+      expect(await store.journal.lastReport()).toBeUndefined();
+      await store.journal.noteReport(after(noon, hours(1)));
+      expect(await store.journal.lastReport()).toEqual(after(noon, hours(1)));
+      expect(await store.journal.lastSweep()).toEqual(noon);
     });
 
     it("gives back a probe's answer by its id, for a day", async () => {

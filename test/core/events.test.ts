@@ -60,14 +60,15 @@ describe("what an event says", () => {
       startedAt: at(0),
       startedBecause: "a node was launched in NodePool default",
       until: at(60),
-      ...{ launches: { default: 1 }, extensions: 0, nodes: 7, capped: false, removed: 0 },
+      ...{ launches: { default: 1 }, extensions: 0, nodes: 7, capped: false },
       ...ofAuto,
       requests: [{ name: "load-test", cause: "person", reason: "load test", until: at(60) }],
     });
   });
 
   it("is at the end what history keeps of it", () => {
-    const past = aPastHold({ requests: ["load test"], removed: 2, observed: true });
+    const observed = { removed: 2, evicted: 9, uncounted: 0, nodeTime: 1, relaunched: 0 };
+    const past = aPastHold({ requests: ["load test"], observed });
     const [event] = eventsOf(change(ended, none, past));
     expect(event && detailOf(event, someRules({ mode: "observe" }))).toMatchObject({
       version: 1,
@@ -78,7 +79,7 @@ describe("what an event says", () => {
       endedBecause: "the hold expired",
       requests: ["load test"],
       nodes: 3,
-      removed: 2,
+      observed,
     });
   });
 });

@@ -251,31 +251,13 @@ describe("the figures of a hold", () => {
     passes.at(0, [launchAt(0)], { nodes: nodesNamed(["a", "b"]) });
     passes.at(5, [launchAt(5)], { nodes: nodesNamed(["a", "b", "c"]) });
     passes.at(10, [launchAt(10)], { nodes: nodesNamed(["a"]) });
-    expect(passes.record.figures).toMatchObject({ nodes: 3, extensions: 2, capped: false, removed: 0 });
+    expect(passes.record.figures).toMatchObject({ nodes: 3, extensions: 2, capped: false });
   });
 
   it("name ten reasons of requests at most, and a request alone reaches no cap", () => {
     const requests = Array.from({ length: 12 }, (_, n) => aRequest({ name: `${n}`, reason: `reason ${n}` }));
     const { figures } = planAt(0, { record: aRecord({ requests }) }).record;
     expect([figures.requests.length, figures.requests[0], figures.capped]).toEqual([10, "reason 0", false]);
-  });
-
-  it("with mode=observe watch 500 nodes at most: a record must stay small", () => {
-    const names = Array.from({ length: 600 }, (_, n) => `node-${n}`);
-    const { watched } = new Passes({ mode: "observe" }).at(0, [launchAt(0)], {
-      nodes: nodesNamed(names),
-    }).record;
-    expect(watched).toEqual(names.slice(0, 500));
-  });
-
-  it("with mode=observe count the nodes that go meanwhile, each once", () => {
-    const passes = new Passes({ mode: "observe" });
-    passes.at(0, [launchAt(0)], { nodes: nodesNamed(["a", "b", "c"]) });
-    passes.at(5, [], { nodes: nodesNamed(["a", "b"]) });
-    passes.at(6, []);
-    passes.at(7, [], { nodes: nodesNamed(["d"]) });
-    expect(passes.record.figures.removed).toBe(3);
-    expect(passes.at(20, []).record).not.toHaveProperty("watched");
   });
 
   it("go to history with a hold that was still being released when the next one started", () => {

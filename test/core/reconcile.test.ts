@@ -117,7 +117,7 @@ describe("a pass", () => {
     world.time = at(20);
     await pass();
     expect(world.calls.filter((call) => call.startsWith("patch"))).toEqual([]);
-    expect(world.journal.past.get(holdId(1))).toMatchObject({ observed: true, nodes: 2, removed: 1 });
+    expect(world.journal.past.get(holdId(1))).toMatchObject({ nodes: 2, observed: { removed: 1 } });
     expect(record()?.hold).toBeUndefined();
   });
 });

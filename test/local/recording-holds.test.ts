@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
+import { nothingObserved } from "../../lambda/core/observed.ts";
 import { type Hold, noFigures, type ScopeRecord } from "../../lambda/core/record.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { changesOf, RecordingHolds } from "../../local/holder/recording-holds.ts";
@@ -14,6 +15,8 @@ const held = aHeldRecord();
 const launchedLater = aHeldRecord({ launchHold: { startedAt: noon, lastLaunchAt: after(noon, minutes(5)) } });
 const asked = aHeldRecord({ requests: [aRequest()], figures: { ...noFigures, requests: ["load test"] } });
 const ended = aHeldRecord({ hold: aHold({ ended: { at: noon, because: "the hold expired" } }) });
+const observing = (removed: number) =>
+  aHeldRecord({ figures: { ...noFigures, observed: { ...nothingObserved, removed, evicted: 3 } } });
 const changes = (before: ScopeRecord | undefined, now: ScopeRecord) => changesOf(before, now, rules);
 
 describe("what a record's change means", () => {
@@ -24,6 +27,8 @@ describe("what a record's change means", () => {
     ["a request that lasts longer", held, asked, ["hold caused", "hold extended"]],
     ["its release", asked, held, ["hold extended"]],
     ["a count of nodes", held, aHeldRecord({ figures: { ...noFigures, nodes: 7 } }), []],
+    ["a node that went while it was only observed", observing(0), observing(2), ["note"]],
+    ["a launch meanwhile", observing(2), observing(2), []],
     ["an end", held, ended, ["hold releasing"]],
     ["the last mark removed", ended, aRecord(), ["hold ended"]],
     [

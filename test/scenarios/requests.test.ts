@@ -161,9 +161,7 @@ describe("observe", () => {
     await world.pass(minutes(20));
 
     expect(world.calls.filter((call) => call.startsWith("patch "))).toEqual([]);
-    expect(world.history()).toMatchObject([
-      { nodes: 3, removed: 1, observed: true, launches: { default: 1 } },
-    ]);
+    expect(world.history()).toMatchObject([{ nodes: 3, observed: { removed: 1 }, launches: { default: 1 } }]);
   });
 
   it("releases what was marked before", async () => {

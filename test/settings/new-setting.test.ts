@@ -67,7 +67,8 @@ it("is a flag of run and template", async () => {
 it("is shown by status, a variable of the Terraform module and a value of the chart", () => {
   const rules = readSettings(Object({ cluster: "prod", coolDown: "5m" }));
   const status = Object({ rules, scopes: [], limits: [], at: new Date(0), version: "1" });
-  expect(statusView(status, (_, text) => text, true).join("\n")).toContain("coolDown=5m");
+  const view = statusView(status, { style: (_, text) => text, wide: true, toHold: "deploy" });
+  expect(view.join("\n")).toContain("coolDown=5m");
   expect(terraformSettings()).toMatch(/"--cool-down" += var\.cool_down\n/);
   const { "values.schema.json": schema = "", "values.yaml": values } = chartFiles();
   expect(JSON.parse(schema)).toHaveProperty("properties.settings.properties.coolDown.default", "20m");

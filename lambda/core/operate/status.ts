@@ -1,5 +1,6 @@
 import { endOf } from "../launches.ts";
 import { holdLabel } from "../marks/keys.ts";
+import type { Observed } from "../observed.ts";
 import { lookAtNodes, type Verdict } from "../pays.ts";
 import { type Plan, planScope } from "../plan.ts";
 import { awaitedSince, driftedNodes, holdable, roomsOf, type ScopeView } from "../plan-nodes.ts";
@@ -39,6 +40,8 @@ export type ScopeStatus = Readonly<{
   nodes: readonly string[];
   /** With `mode=observe`, the nodes that would be held. */
   nodesObserved?: number;
+  /** With `mode=observe`, what became of those since the hold would have started. */
+  observed?: Observed;
   /** Nodes that launches do not hold, because they are drifted. */
   drifted: number;
   /** With `hold=auto`, the nodes that no longer pay, the next to go first, and why. */
@@ -143,6 +146,7 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
     nodesHeld: names.length,
     nodes: names.toSorted().slice(0, mostNames),
     ...(rules.mode === "observe" && { nodesObserved: isHeld ? holdable(view, rules, now).length : 0 }),
+    ...(rules.mode === "observe" && hold && figures.observed && { observed: figures.observed }),
     drifted: isHeld && !plan.isRequested ? driftedNodes(view, rules, now).size : 0,
     ...(isHeld && rules.auto && { goes: verdictsOf(record, view, rules, now) }),
     isAwaiting: isHeld && awaitedSince(view, Object.values(record.seen), now) !== undefined,

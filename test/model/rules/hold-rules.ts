@@ -121,13 +121,14 @@ export class HoldRules {
   /** A function whose list of nodes is older than the record may miscount. */
   #checkRemoved({ by, scope, before, record, facts }: Written): void {
     if (this.#records.since(by, scope).length > 2) return;
-    const wentSince =
-      record.figures.removed - (before.hold?.id === record.hold?.id ? before.figures.removed : 0);
-    const gone = (before.watched ?? []).filter((name) => {
+    const removedIn = ({ figures }: ScopeRecord) => figures.observed?.removed ?? 0;
+    const wentSince = removedIn(record) - (before.hold?.id === record.hold?.id ? removedIn(before) : 0);
+    const gone = Object.keys(before.watched?.nodes ?? {}).filter((name) => {
       const node = this.#world.nodes.get(name);
       return !node || !isCovered(by.settings, node.pool);
     });
     must(wentSince <= gone.length, "only nodes that went are counted as removed", facts);
+    must(by.settings.mode === "observe" || wentSince <= 0, "what holds counts no node as removed", facts);
   }
 
   /** History has every hold that ended, with the figures that were recorded last. */
@@ -141,7 +142,7 @@ export class HoldRules {
       const facts = () => ({ id, entry, life });
       must(entry !== undefined, "every hold is in history", facts);
       must(entry.scope === life.scope, "history has the scope", facts);
-      const { removed: _, ...figures } = life.figures;
+      const { observed: _, ...figures } = life.figures;
       for (const [name, value] of Object.entries(figures))
         must(isDeepStrictEqual(Reflect.get(entry, name), value), `history has the ${name}`, facts);
     }

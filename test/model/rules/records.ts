@@ -16,7 +16,6 @@ const blank = (scope: Scope): ScopeRecord => ({
     nodes: 0,
     capped: false,
     requests: [],
-    removed: 0,
     superfluous: 0,
     letGo: 0,
     spared: 0,
