@@ -6,7 +6,13 @@ import { buildPackage } from "./package.ts";
 // Prints npm's bill of materials of all packages inside the package, without those that only build it.
 type Package = { SPDXID: string; packageFileName: string };
 type Relationship = { spdxElementId: string; relatedSpdxElement: string };
-type Document = { SPDXID: string; packages: Package[]; relationships: Relationship[] };
+type Document = {
+  SPDXID: string;
+  documentNamespace: string;
+  creationInfo: { created: string };
+  packages: Package[];
+  relationships: Relationship[];
+};
 
 await buildStaleFunctions();
 const inside = await buildPackage(join(import.meta.dirname, "..", "dist"));
@@ -19,4 +25,14 @@ const ids = new Set([all.SPDXID, ...packages.map((one) => one.SPDXID)]);
 const relationships = all.relationships.filter(
   (one) => ids.has(one.spdxElementId) && ids.has(one.relatedSpdxElement),
 );
-process.stdout.write(`${JSON.stringify({ ...all, packages, relationships }, undefined, 2)}\n`);
+// The same bytes from the same sources: npm writes the time of day, and a random id.
+const created = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? 0) * 1000).toISOString();
+const documentNamespace = all.documentNamespace.replace(/-[0-9a-f-]{36}$/, "");
+const document = {
+  ...all,
+  documentNamespace,
+  creationInfo: { ...all.creationInfo, created },
+  packages,
+  relationships,
+};
+process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);

@@ -135,7 +135,8 @@ describe("what the security page says of the supply chain", () => {
       [...text.matchAll(/uses: (.+)/g)].map(([, action = ""]) => action),
     );
     expect(used.length).toBeGreaterThan(4);
-    expect(used.filter((action) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
+    const others = used.filter((action) => !action.startsWith("./"));
+    expect(others.filter((action) => !/@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(action))).toEqual([]);
   });
 
   it("lets no job write but those that publish a release or report what they found in the code", () => {
@@ -154,6 +155,8 @@ describe("what the security page says of the supply chain", () => {
     });
     expect(writing.toSorted()).toEqual([
       "codeql analyze: security-events",
+      "release image: attestations",
+      "release image: id-token",
       "release image: packages",
       "release publish: contents",
       "release publish: id-token",
@@ -161,31 +164,75 @@ describe("what the security page says of the supply chain", () => {
     ]);
   });
 
-  it("publishes in protected jobs that run nothing but the publication of what was tested", () => {
-    const release = readFileSync(".github/workflows/release.yml", "utf8");
-    const [build = "", publish = "", image = ""] = release.split(/\n {2}(?:publish|image):\n/);
-    const commandsOf = (job: string) =>
-      [...job.matchAll(/ run: (?:>-\n +)?(\S+ \S+)/g)].map(([, command]) => command);
-    expect(build).toContain("npm ci --ignore-scripts\n      - run: npm test\n");
-    expect(build).toContain('git merge-base --is-ancestor "$GITHUB_SHA" origin/main');
-    expect(build).not.toContain(": write");
-    expect(publish).toMatch(/^ {4}needs: build$/m);
-    for (const job of [publish, image]) {
-      expect(job).toMatch(/^ {4}environment: release$/m);
-      expect(job).not.toContain("actions/checkout");
+  type Step = Readonly<{
+    name?: string;
+    uses?: string;
+    run?: string;
+    with?: Readonly<Record<string, unknown>>;
+  }>;
+  type Job = Readonly<{ needs?: string | string[]; uses?: string; environment?: string; steps: Step[] }>;
+  const jobsOf = (workflow: string): Readonly<Record<string, Job>> =>
+    Object(load(readFileSync(`.github/workflows/${workflow}.yml`, "utf8"))).jobs;
+  const { test, build, again, ...publishing } = jobsOf("release");
+
+  it("publishes in protected jobs that run nothing but the publication", () => {
+    const allowed = /^(test|npm publish|gh release|tar|docker login|docker buildx|helm push|echo|set)\b/;
+    expect(Object.keys(publishing)).toEqual(["publish", "image"]);
+    for (const { environment, steps } of Object.values(publishing)) {
+      expect(environment).toBe("release");
+      const actions = steps.flatMap(({ uses = "" }) => (uses ? [uses.replace(/@.*/, "")] : []));
+      const known = ["setup-node", "download-artifact", "attest-build-provenance"];
+      expect(actions.filter((action) => !known.includes(action.replace("actions/", "")))).toEqual([]);
+      const commands = steps.flatMap(({ run = "" }) =>
+        run
+          .replaceAll(/\\\n +/g, "")
+          .trim()
+          .split("\n"),
+      );
+      expect(commands.filter((command) => command !== "" && !allowed.test(command))).toEqual([]);
     }
-    expect(commandsOf(publish)).toEqual(['test "$(cat', "npm publish", "gh release"]);
-    const ofImage = ["tar -xzf", "docker login", "docker buildx", "docker buildx", "helm push"];
-    expect(commandsOf(image)).toEqual(['test "$(cat', ...ofImage]);
     expect(readFileSync("Dockerfile", "utf8")).not.toMatch(/^RUN/m);
+  });
+
+  it("publishes only what two machines packed alike, after all tests on that commit", () => {
+    expect([test?.uses, build?.uses, again?.uses]).toEqual(
+      ["ci", "pack", "pack"].map((name) => `./.github/workflows/${name}.yml`),
+    );
+    expect(publishing.publish?.needs).toEqual(["test", "build", "again"]);
+    const compared = publishing.publish?.steps.find(({ run }) => run?.startsWith("test "))?.run;
+    expect(compared).toMatch(/= "\$BUILT" && test "\$BUILT" = "\$AGAIN"$/);
+    expect(jobsOf("ci").test?.steps.at(-1)?.run).toBe(".ci/run");
+  });
+
+  it("packs a commit of main, without install scripts, tests or caches", () => {
+    const steps = jobsOf("pack").pack?.steps ?? [];
+    const commands = steps.map(({ run = "" }) => run);
+    expect(commands).toContain("npm ci --ignore-scripts");
+    expect(commands).toContain('git merge-base --is-ancestor "$GITHUB_SHA" origin/main');
+    expect(commands.join("\n")).not.toMatch(/npm (run )?test/);
+    const inAll = [...steps, ...Object.values(publishing).flatMap((job) => job.steps)];
+    expect(inAll.filter((step) => step.with && "cache" in step.with)).toEqual([]);
+  });
+
+  it("attests image and chart by their digests", () => {
+    const attested = (publishing.image?.steps ?? []).filter(({ uses }) => uses?.includes("/attest-"));
+    expect(attested.map((step) => step.with?.["subject-digest"])).toEqual([
+      `\${{ steps.image.outputs.digest }}`,
+      `\${{ steps.chart.outputs.digest }}`,
+    ]);
+  });
+
+  it("has the base of the image by its digest", () => {
+    const bases = readFileSync("Dockerfile", "utf8").match(/^FROM .+$/gm) ?? [];
+    expect(bases.filter((line) => !/^FROM \S+@sha256:[0-9a-f]{64}$/.test(line))).toEqual([]);
+    expect(bases).not.toEqual([]);
   });
 
   /** Runs a step of the release in a folder with the package's files, as the workflow does. */
   const runStep = (name: string, env: Readonly<Record<string, string>>) => {
     const folder = newFolder();
     for (const file of ["package.json", "README.md", "CHANGELOG.md"]) copyFileSync(file, join(folder, file));
-    const { jobs } = Object(load(readFileSync(".github/workflows/release.yml", "utf8")));
-    const { run } = jobs.build.steps.find((step: { name?: string }) => step.name === name);
+    const { run = "" } = jobsOf("pack").pack?.steps.find((step) => step.name === name) ?? {};
     execFileSync("bash", ["-eo", "pipefail", "-c", run], { cwd: folder, env: { ...process.env, ...env } });
     return (file: string) => readFileSync(join(folder, file), "utf8");
   };
@@ -231,6 +278,7 @@ describe("what the security page says of the supply chain", () => {
       npm: "package.json",
       gomod: "{lab,test}/**/go.mod",
       pip: "{lab,test}/**/*requirements.txt",
+      docker: "Dockerfile",
     };
     // The lab compares old versions of Karpenter, each with the modules of its time.
     const exclude = ["lab/days/engine/versions/**"];
