@@ -11,7 +11,7 @@ import { BadInputError } from "../lambda/core/errors.ts";
 import type { Log } from "../lambda/core/ports.ts";
 import { readSettings } from "../lambda/settings.ts";
 import { serve } from "./serve/serve.ts";
-import { runStory } from "./story/story.ts";
+import { runStory, shownFor } from "./story/story.ts";
 
 type Options = Readonly<{
   serve?: true;
@@ -44,9 +44,13 @@ try {
   else process.exitCode = printFailure(error, terminal, "npm start --");
 }
 
-function started(options: Options): Promise<number> {
+async function started(options: Options): Promise<number> {
   if (options.real) return runReal(options);
-  return options.serve ? serveUntilStopped(options) : story(options);
+  if (options.serve) return serveUntilStopped(options);
+  // Not left to be ignored: the story has a hold of its own.
+  if (command.getOptionValueSource("hold") === "cli")
+    throw new BadInputError("Cannot start", ["--hold needs --serve or --real"]);
+  return story(options);
 }
 
 /** The tests on real engines are not shipped, so this runs in a process of its own; it stops when we are asked to. */
@@ -65,7 +69,7 @@ async function runReal({ hold }: Options): Promise<number> {
 }
 
 async function story({ fast, log }: Options): Promise<Exit> {
-  const pace = (from: Date, to: Date) => pass(Math.min(500, (to.getTime() - from.getTime()) / 120));
+  const pace = (from: Date, to: Date) => pass(shownFor(to.getTime() - from.getTime()));
   const checks = await runStory(terminal, fast ? async () => {} : pace, log ? textLog(terminal) : silent);
   return checks.every(({ isKept }) => isKept) ? Exit.done : Exit.failed;
 }

@@ -14,6 +14,9 @@ import { type Check, type Evidence, judge, Observer, plot } from "./verdict.ts";
 type Output = Pick<Terminal, "out" | "style">;
 type Play = Readonly<{ output: Output; pace?: Pace | undefined; log: Log; mode: Rules["mode"] }>;
 
+/** How long a length of the story lasts for its reader. */
+export const shownFor = (length: Duration): Duration => Math.min(400, length / 260);
+
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 const nowhere: Output = { out: () => {}, style: (_, text) => text };
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { runStory } from "../../simulator/story/story.ts";
-import type { Check } from "../../simulator/story/verdict.ts";
+import { runStory, shownFor } from "../../simulator/story/story.ts";
+import { type Check, plot } from "../../simulator/story/verdict.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 
 describe("the story of a hold", () => {
@@ -32,6 +32,14 @@ describe("the story of a hold", () => {
   it("shows what the hold is for: nodes that a second burst finds, and that are launched again without it", () => {
     expect(terminal.output).toContain("3 jobs start on dora, emil, frida: nothing is launched");
     expect(terminal.output).toContain("4 launches; the same work without the holder: 7");
+  });
+
+  it("prints no line twice, and takes its reader no longer than a quarter of a minute", () => {
+    const lines = terminal.output.split("\n").filter((line) => /^ +\d+:\d\d {2}/.test(line));
+    expect(lines.length).toBeGreaterThan(20);
+    expect(new Set(lines).size).toBe(lines.length);
+    // Leaves three seconds for the start of a slow machine.
+    expect(plot.end * (shownFor(1_000) / 1_000)).toBeLessThan(12_000);
   });
 
   it("has no colours without a terminal", () => {
