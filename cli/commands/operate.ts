@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import * as v from "valibot";
 import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import type { ReleaseAnswer } from "../../lambda/core/operate/release.ts";
 import { parseScope } from "../../lambda/core/scope.ts";
 import { line, requestName } from "../../lambda/schemas/values.ts";
 import { controlOf } from "../control/control.ts";
@@ -9,10 +10,19 @@ import { type HolderFlags, withAnyHolder, withHolder } from "../terminal/cluster
 import { asData, durationFlag, type Output, withExamples, withOutput, withQuiet } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type Asked, type Done, whatHeld, whatPaused, whatReleased, whatResumed } from "../views/done.ts";
+import { textLog } from "../views/run-log.ts";
 
 type Options = HolderFlags &
   Asked &
-  Readonly<{ force?: true; reason?: string; scope?: string; output: Output; quiet?: true }>;
+  Readonly<{
+    force?: true;
+    reason?: string;
+    scope?: string;
+    kubeconfig?: string;
+    context?: string;
+    output: Output;
+    quiet?: true;
+  }>;
 
 /** Asks for a hold. */
 export const hold = (terminal: Terminal): Command =>
@@ -45,6 +55,9 @@ export const hold = (terminal: Terminal): Command =>
     ],
   );
 
+/** Flags that only a holder understands. */
+const ofHolders = ["cluster", "run", "region", "profile", "endpointUrl", "name", "scope", "reason"];
+
 /** Ends one request, or everything. */
 export const release = (terminal: Terminal): Command =>
   withExamples(
@@ -54,6 +67,13 @@ export const release = (terminal: Terminal): Command =>
       )
       .addOption(nameFlag("the request to end; what else holds the nodes stays", line).conflicts("force"))
       .option("--force", "end everything that holds")
+      .addOption(
+        new Option(
+          "--kubeconfig <path>",
+          "with --force: remove every mark of this kubeconfig's cluster, where no holder is left to do it",
+        ).conflicts(ofHolders),
+      )
+      .addOption(new Option("--context <name>", "the same, by the kubeconfig's context").conflicts(ofHolders))
       .option("--reason <text>", "why, for the record")
       .addOption(scopeFlag("default: all; with --name: cluster"))
       .hook("preAction", (_, itself) => {
@@ -68,6 +88,7 @@ export const release = (terminal: Terminal): Command =>
       ["release --cluster prod --force", "release every node now"],
       ['release --cluster prod --force --scope nodepool/batch --reason "job is done"', "only one NodePool's"],
       ["release --run --force", "release what a `run` on this machine holds"],
+      ["release --kubeconfig prod.yaml --force", "remove every mark, where no holder is left to do it"],
     ],
   );
 
@@ -107,20 +128,42 @@ function operation(
   const withFlags = name === "release" ? withHolder : withAnyHolder;
   const command = withQuiet(withOutput(withFlags(new Command(name), terminal), ["table", "json", "yaml"]));
   return command.action(async (options: Options) => {
-    const { reason, scope, output, quiet } = options;
-    const { ask, flags } = await controlOf(options, terminal.env);
-    const answer = await ask({
-      do: name,
-      ...(options.name !== undefined && { name: options.name }),
-      ...(options.for !== undefined && { for: formatDuration(options.for) }),
-      ...(reason && { reason }),
-      ...(scope && { scope }),
-    });
+    const { output, quiet } = options;
+    const { answer, flags } =
+      name !== "release" || (options.kubeconfig ?? options.context) === undefined
+        ? await asked(name, options, terminal)
+        : { answer: await withoutHolder(options, terminal), flags: "" };
     const { lines, failure } = whatDone(answer, { ...options, flags });
     const data = await asData(answer, output);
     if (!quiet) for (const line of data === undefined ? lines : [data]) terminal.out(line);
     if (failure) throw failure;
   });
+}
+
+async function asked(name: string, options: Options, { env }: Terminal) {
+  const { ask, flags } = await controlOf(options, env);
+  const { reason, scope } = options;
+  const answer = await ask({
+    do: name,
+    ...(options.name !== undefined && { name: options.name }),
+    ...(options.for !== undefined && { for: formatDuration(options.for) }),
+    ...(reason && { reason }),
+    ...(scope && { scope }),
+  });
+  return { answer, flags };
+}
+
+/** Removes every mark by itself, in the form of a holder's answer. */
+async function withoutHolder({ kubeconfig, context }: Options, terminal: Terminal): Promise<ReleaseAnswer> {
+  const { findCluster } = await import("../../local/run/find-cluster.ts");
+  const { releaseMarks } = await import("../../local/run/release-marks.ts");
+  const config = findCluster({ path: kubeconfig, context, env: terminal.env });
+  terminal.notify(
+    `Removing every mark in ${config.getCurrentCluster()?.server}. A holder at work marks nodes again.`,
+  );
+  const log = textLog({ ...terminal, out: terminal.notify });
+  const done = await releaseMarks({ config, log });
+  return { ...done, because: "by their marks alone" };
 }
 
 /** The flag that names a request; windows and events may have names that nobody may give by hand. */

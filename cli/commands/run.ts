@@ -1,3 +1,4 @@
+import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
 import { type Duration, formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
@@ -5,7 +6,7 @@ import type { Log } from "../../lambda/core/ports.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { runSettings } from "../../lambda/settings-table.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
-import { type Health, PrometheusMetrics, serveMetrics } from "../../local/metrics/prometheus.ts";
+import { PrometheusMetrics, serveMetrics } from "../../local/metrics/prometheus.ts";
 import type { Run } from "../../local/run/run.ts";
 import { folderOf } from "../control/running.ts";
 import { Failure } from "../terminal/failure.ts";
@@ -13,12 +14,15 @@ import { countFlag, typedFlags, withExamples } from "../terminal/flags.ts";
 import { runDefaults, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import { Exit, type Terminal, untilStopped } from "../terminal/terminal.ts";
 import { quoted } from "../terminal/text.ts";
+import { whatReleased } from "../views/done.ts";
 import { jsonLog, textLog } from "../views/run-log.ts";
 
 type Flags = Readonly<{
   kubeconfig?: string;
   context?: string;
   data?: string;
+  cluster?: string;
+  holdAnnotation?: string;
   log: "text" | "json";
   releaseOnExit?: true;
   releaseOnly?: true;
@@ -58,7 +62,7 @@ export const run = (terminal: Terminal): Command => {
     )
     .option("--observe", "change no node, and show what would be held: the same as --mode observe")
     .option("--release-on-exit", "release everything when it is stopped")
-    .option("--release-only", "release everything that an earlier run holds, and end")
+    .option("--release-only", "remove every mark, and end; needs neither record nor settings")
     .option("--take-over", "start also where another holder seems to work, and release or hold its nodes")
     .addOption(
       new Option("--page [port]", "show what happens on a page of this machine, on any port").argParser(
@@ -96,18 +100,20 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
     throw new BadInputError("These flags do not fit", ["--metrics-host needs --metrics-port"]);
   const config = findCluster({ path: options.kubeconfig, context: options.context, env: terminal.env });
   const cluster = clusterNameIn(config);
+  if (options.releaseOnly)
+    return releaseOnly(config, options, { terminal, freeing: commandThatReleases(itself) });
   const given = options.observe ? { ...options, mode: "observe" } : options;
   const { settings: chosen, windows } = settingsFrom(given, { cluster, ...runDefaults });
   const server = config.getCurrentCluster()?.server ?? "";
   const folder = options.data ?? folderOf(chosen.cluster, server, terminal.env);
   const log = options.log === "json" ? jsonLog(terminal, chosen.cluster) : textLog(terminal);
-  const release = options.releaseOnExit === true || options.releaseOnly === true;
+  const release = options.releaseOnExit === true;
   const freeing = commandThatReleases(itself);
 
   const { openRun } = await import("../../local/run/run.ts");
   const metrics = new PrometheusMetrics(chosen.cluster);
   const takeOver = options.takeOver === true;
-  const kept = { settings: chosen, ...(!options.releaseOnly && { windows }), config, folder, log, metrics };
+  const kept = { settings: chosen, windows, config, folder, log, metrics };
   const run = await openRun({ ...kept, takeOver, release: freeing });
   const stopped = untilStopped(() => terminal.notify(mayStayHeld(freeing)));
   // What cannot be finished in time is done by the next start, as after a crash.
@@ -116,16 +122,36 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   );
   const servers = [
     () => serve("page", log, () => startPage(run, chosen, options.page)),
-    () => serve("metrics", log, () => startMetrics({ metrics, health: run }, options)),
+    () => serve("metrics", log, () => startMetrics({ metrics, run }, options)),
   ];
   await run.start(servers);
   const operate = `karpenter-node-holder status --run ${quoted(folder)}`;
   const toHold = chosen.mode === "observe" && { toHold: commandThatHolds(itself) };
   log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate, ...toHold });
-  const reason = options.releaseOnly ? "asked to release only" : await stopped;
+  const reason = await stopped;
   log.info("the holder stops and finishes its work", { because: reason });
   await run.stop({ release }).finally(() => void ending.then(clearTimeout));
   log.info("the holder has stopped");
+}
+
+/** Releases by the marks alone. The record ends, too, where there is one. */
+async function releaseOnly(
+  config: KubeConfig,
+  { log: form, data, cluster: named, holdAnnotation: annotation }: Flags,
+  { terminal, freeing }: Readonly<{ terminal: Terminal; freeing: string }>,
+): Promise<void> {
+  const { endRecorded, releaseMarks } = await import("../../local/run/release-marks.ts");
+  const { clusterNameIn } = await import("../../local/run/kubeconfig.ts");
+  const cluster = named ?? clusterNameIn(config);
+  const server = config.getCurrentCluster()?.server ?? "";
+  const folder = data ?? folderOf(cluster, server, terminal.env);
+  const log = form === "json" ? jsonLog(terminal, cluster) : textLog(terminal);
+  log.info("every mark is removed", { cluster, server });
+  await endRecorded(folder, { log, reason: "the holder was stopped" });
+  const done = await releaseMarks({ config, log, annotation });
+  log.info("nodes released", { ...done });
+  const { failure } = whatReleased({ ...done, because: "" }, {});
+  if (failure) throw new Failure(failure.message, `Try again: ${freeing}`);
 }
 
 const mayStayHeld = (freeing: string) => `Nodes may stay held. This releases all of them: ${freeing}`;
@@ -175,11 +201,15 @@ async function startPage({ timeline: events }: Run, settings: Settings, port: Fl
 }
 
 async function startMetrics(
-  served: Readonly<{ metrics: PrometheusMetrics; health: Health }>,
+  { metrics, run }: Readonly<{ metrics: PrometheusMetrics; run: Run }>,
   { metricsPort: port, metricsHost: host }: Flags,
 ) {
   if (port === undefined) return undefined;
-  return serveMetrics({ ...served, port, host });
+  const text = () => {
+    run.measure();
+    return metrics.text();
+  };
+  return serveMetrics({ metrics: { text }, health: run, port, host });
 }
 
 /** The same command line with --release-only. */

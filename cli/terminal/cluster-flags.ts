@@ -28,8 +28,8 @@ export const withClusterName = (command: Command, { env }: Pick<Terminal, "env">
     .option("--cluster <name>", `the EKS cluster's name (required, or set ${clusterVariable})`, clusterName)
     // Not left to commander: it would complain of a missing flag before it names the misspelled one.
     .hook("preAction", (_, action) => {
-      const { cluster, run } = action.opts();
-      if (cluster !== undefined || run !== undefined) return;
+      const { cluster, run, kubeconfig, context } = action.opts();
+      if ([cluster, run, kubeconfig, context].some((one) => one !== undefined)) return;
       const named = env[clusterVariable];
       if (!named) action.error(`error: name the cluster: --cluster NAME, or set ${clusterVariable}`);
       else action.setOptionValueWithSource("cluster", readVariable(action, named), "env");

@@ -70,7 +70,7 @@ export function printable(text: string): string {
 export function untilStopped(onSecond = () => {}): Promise<NodeJS.Signals> {
   outliveReader();
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       process.once(signal, () => {
         process.on(signal, () => {
           onSecond();

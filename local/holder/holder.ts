@@ -39,6 +39,8 @@ export type HolderWorld = Readonly<{
   metrics: Metrics;
   /** Receives what happens to holds. */
   timeline: Timeline;
+  /** Called after each sweep, with what failed. */
+  onSweep?: (error: unknown) => void;
   queue?: Partial<Pick<QueueOptions, "window" | "visibility">>;
 }>;
 
@@ -72,9 +74,10 @@ export class Holder {
 
   /** Sweeps now, and from then on as often as the settings say. */
   async start(): Promise<void> {
-    const { clock, settings } = this.#world;
+    const { clock, settings, onSweep } = this.#world;
     if (this.#isStopped) return;
-    await this.#attempt("a sweep failed: the next one repairs it", () => this.sweep());
+    const error = await this.#attempt("a sweep failed: the next one repairs it", () => this.sweep());
+    onSweep?.(error);
     if (this.#isStopped) return;
     this.#nextSweep = clock.at(after(clock.now(), settings.sweepEvery), () => this.start());
   }
@@ -121,11 +124,13 @@ export class Holder {
     }
   }
 
-  async #attempt(sentence: string, work: () => Promise<unknown>): Promise<void> {
+  async #attempt(sentence: string, work: () => Promise<unknown>): Promise<unknown> {
     try {
       await work();
+      return undefined;
     } catch (error) {
       this.#world.log.error(sentence, { error });
+      return error ?? sentence;
     }
   }
 }

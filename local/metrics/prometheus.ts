@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { Metric, type MetricName } from "../../lambda/core/metrics.ts";
 import type { Metrics } from "../../lambda/core/ports.ts";
 import { type HttpServer, refuse, requestUrl, serveHttp } from "../http-server.ts";
@@ -9,7 +10,16 @@ const counter = (help: string): Family => ({ type: "counter", help });
 const gauge = (help: string): Family => ({ type: "gauge", help });
 const summary = (help: string): Family => ({ type: "summary", help });
 
-export const families: Readonly<Record<MetricName, Family>> = {
+/** Metrics that only a `run` has. */
+export type RunMetricName =
+  | "SweepsFailed"
+  | "RecordWriteFailures"
+  | "LastPassTimestampSeconds"
+  | "WatchConnected"
+  | "OverdueSeconds";
+type Name = MetricName | RunMetricName;
+
+export const families: Readonly<Record<Name, Family>> = {
   LaunchesSeen: counter("Launches of nodes that were seen."),
   LaunchesIgnored: counter("Launches that started and extended no hold."),
   HoldsStarted: counter("Holds started."),
@@ -29,10 +39,15 @@ export const families: Readonly<Record<MetricName, Family>> = {
   HoldActive: gauge("Holds at the last sweep."),
   NodesHeldNow: gauge("Nodes held at the last sweep."),
   EventsFailed: counter("Events about holds that could not be sent."),
+  SweepsFailed: counter("Sweeps that failed."),
+  RecordWriteFailures: counter("Writes of the record that failed; it is kept in memory until one succeeds."),
+  LastPassTimestampSeconds: gauge("When the last sweep succeeded, since 1970."),
+  WatchConnected: gauge("Whether changes of nodes arrive: 1 or 0."),
+  OverdueSeconds: gauge("How long ago the oldest hold that is still there should have been released."),
 };
 
 /** A metric's name in Prometheus's style; times are in seconds. */
-export function prometheusName(name: MetricName): string {
+export function prometheusName(name: Name): string {
   const words = name.replace(/Ms$/, "Seconds").replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return `karpenter_node_holder${words}${families[name].type === "counter" ? "_total" : ""}`;
 }
@@ -40,25 +55,25 @@ export function prometheusName(name: MetricName): string {
 /** Collects metrics since the process started, for Prometheus to read. */
 export class PrometheusMetrics implements Metrics {
   readonly #labels: string;
-  readonly #values = new Map<MetricName, Readonly<{ sum: number; count: number; last: number }>>();
+  readonly #values = new Map<Name, Readonly<{ sum: number; count: number; last: number }>>();
 
   constructor(cluster: string) {
     this.#labels = `{cluster="${escaped(cluster)}"}`;
   }
 
-  add(name: MetricName, value: number): void {
-    const added = Metric[name] === "Milliseconds" ? value / 1_000 : value;
+  add(name: Name, value: number): void {
+    const added = name in Metric && Metric[name as MetricName] === "Milliseconds" ? value / 1_000 : value;
     const { sum, count } = this.#values.get(name) ?? { sum: 0, count: 0 };
     this.#values.set(name, { sum: sum + added, count: count + 1, last: added });
   }
 
   /** Everything in Prometheus's text format. */
   text(): string {
-    const names = Object.keys(families) as MetricName[];
+    const names = Object.keys(families) as Name[];
     return `${names.flatMap((name) => this.#linesOf(name)).join("\n")}\n`;
   }
 
-  #linesOf(metric: MetricName): readonly string[] {
+  #linesOf(metric: Name): readonly string[] {
     const { type, help } = families[metric];
     const name = prometheusName(metric);
     const heading = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
@@ -74,8 +89,8 @@ export class PrometheusMetrics implements Metrics {
 const escaped = (value: string): string =>
   value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
 
-/** What a supervisor asks: whether to restart the process, and whether it is at work. */
-export type Health = Readonly<{ isLive: boolean; isReady: boolean }>;
+/** What a supervisor asks: whether to restart the process, and why it does not hold and release as it should. */
+export type Health = Readonly<{ isLive: boolean; problems: readonly string[] }>;
 
 type Served = Readonly<{
   metrics: Pick<PrometheusMetrics, "text">;
@@ -91,7 +106,7 @@ export async function serveMetrics({ metrics, health, port, host }: Served): Pro
     (request, response) => {
       const { pathname } = requestUrl(request);
       if (pathname === "/healthz") response.writeHead(health.isLive ? 200 : 503).end();
-      else if (pathname === "/readyz") response.writeHead(health.isReady ? 200 : 503).end();
+      else if (pathname === "/readyz") answerReady(response, health.problems);
       else if (pathname !== "/metrics") refuse(response, 404, "Not found.");
       else if (request.method !== "GET") response.writeHead(405, { allow: "GET" }).end();
       else response.writeHead(200, contentType).end(metrics.text());
@@ -99,4 +114,9 @@ export async function serveMetrics({ metrics, health, port, host }: Served): Pro
     { port, host },
   );
   return { ...server, url: `${server.url}/metrics` };
+}
+
+function answerReady(response: ServerResponse, problems: readonly string[]): void {
+  if (problems.length > 0) refuse(response, 503, problems.join("\n"));
+  else response.writeHead(200).end();
 }

@@ -16,7 +16,13 @@ type Cluster = Readonly<{
   holds: Holds;
   journal: Journal;
 }>;
-type Choice = Readonly<{ settings: Rules; clock: Clock; takeOver: boolean }>;
+type Choice = Readonly<{
+  settings: Rules;
+  clock: Clock;
+  takeOver: boolean;
+  /** The marks are those of a record that was lost. */
+  isLost: boolean;
+}>;
 
 /** More than are kept of any cluster. */
 const mostPastHolds = 10_000;
@@ -24,7 +30,7 @@ const mostPastHolds = 10_000;
 /** Two holders remove each other's marks: where another one seems to work, this one may only take its place. */
 export async function refuseBesideOther(
   { api, marked, holds, journal }: Cluster,
-  { settings: { auto, maxHold, maxRequest }, clock, takeOver }: Choice,
+  { settings: { auto, maxHold, maxRequest }, clock, takeOver, isLost }: Choice,
   context: CallContext,
 ): Promise<void> {
   const past = await journal.history(mostPastHolds);
@@ -35,7 +41,8 @@ export async function refuseBesideOther(
   // An older hold is over, whichever holder it belonged to. Without a cap, any hold may still be on.
   const isCapped = !auto && maxHold > 0;
   const longest = Math.max(maxHold, maxRequest, longestWindow);
-  const mayRun = foreign.some((id) => !isCapped || after(startOf(id), longest) > clock.now());
+  const isYoung = (id: string) => !isCapped || after(startOf(id), longest) > clock.now();
+  const mayRun = !isLost && foreign.some(isYoung);
   const marks = `${count} nodes carry marks of holds that are not in this record`;
   const because = mayRun ? marks : await whoseRights(api, context);
   if (because !== undefined && !takeOver)

@@ -1,10 +1,9 @@
-import { join } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { attemptAll, TryAgainError } from "../../lambda/core/errors.ts";
 import { lengthOf } from "../../lambda/core/launches.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
-import type { Clock, Log, Metrics } from "../../lambda/core/ports.ts";
+import type { Clock, Log } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
@@ -27,7 +26,8 @@ import { refuseMarksToObserve, refuseOtherAnnotation } from "./found-marks.ts";
 import { type NodeChange, NodeWatch } from "./node-watch.ts";
 import { refuseBesideOther } from "./other-holder.ts";
 import { checkRights, mayChangeNodes } from "./rights.ts";
-import { SqliteTable } from "./sqlite-table.ts";
+import { RunHealth, type RunHealthOptions } from "./run-health.ts";
+import { RunTable } from "./run-table.ts";
 import { stillHeld } from "./still-held.ts";
 import { WatchedLaunches } from "./watched-launches.ts";
 import { Windows } from "./windows.ts";
@@ -40,7 +40,7 @@ export type RunOptions = Readonly<{
   /** Where the record is kept; one holder at a time. */
   folder: string;
   log: Log;
-  metrics?: Metrics;
+  metrics?: RunHealthOptions["metrics"];
   clock?: Clock;
   /** Starts also where another holder seems to work. */
   takeOver?: boolean;
@@ -56,8 +56,10 @@ export type Run = Readonly<{
   timeline: Timeline;
   /** False when the watch of nodes has not worked for long: a supervisor should start the process again. */
   isLive: boolean;
-  /** Whether a launch would be held now. */
-  isReady: boolean;
+  /** Why a launch would not be held now, or a node not released. */
+  problems: readonly string[];
+  /** Updates the metrics of this moment. */
+  measure: () => void;
   /** Opens the servers, then works. When it fails, all is closed again. */
   start: (servers?: readonly Serve[]) => Promise<void>;
   /** Finishes the work under way; with `release`, everything is released by force. */
@@ -80,7 +82,8 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const send = (message: unknown) => void holder.queue.send(message);
   const times = new Windows({ windows, clock: wallClock, send, log });
   await makeDataFolder(folder);
-  const table = SqliteTable.open(join(folder, "record.sqlite"), clock.now());
+  const onFailure = () => metrics.add("RecordWriteFailures", 1);
+  const table = await RunTable.open({ folder, clock, log, onFailure });
 
   const login = kubeconfigLogin(config);
   const api = new KubernetesClient({ login, clock, metrics });
@@ -105,7 +108,13 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const launches = new WatchedLaunches(watch, poolLabel);
   const holds = new StoredHolds(table, clock);
   const journal = new StoredJournal(table, clock);
-  const nodes = new KubernetesNodes({ api, karpenter, annotation, nodePools, metrics });
+  const health = new RunHealth({
+    ...{ settings, clock, metrics },
+    records: () => table.records,
+    isSaved: () => table.isSaved,
+    isConnected: () => watch.isConnected,
+  });
+  const nodes = health.watching(new KubernetesNodes({ api, karpenter, annotation, nodePools, metrics }));
   const holder = new Holder({
     settings,
     clock: wallClock,
@@ -119,6 +128,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     nodes,
     ids: holdIds,
     metrics,
+    onSweep: (error) => health.onSweep(error),
     queue: { window: 200, visibility: seconds(5) },
   });
 
@@ -161,7 +171,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     if (mode === "observe") await refuseMarksToObserve(marked, { mayChange, release });
     await refuseBesideOther(
       { api, marked, holds, journal },
-      { settings, clock, takeOver },
+      { settings, clock, takeOver, isLost: table.lost !== undefined },
       within(minutes(1)),
     );
     closers.push(
@@ -186,11 +196,12 @@ export async function openRun(options: RunOptions): Promise<Run> {
   };
   return {
     ...{ timeline, start, stop, reportHeld },
+    measure: () => health.measure(),
     get isLive() {
       return watch.isWorking;
     },
-    get isReady() {
-      return isAtWork && watch.isConnected;
+    get problems() {
+      return isAtWork ? health.problems : ["the holder is starting or stopping"];
     },
   };
 }

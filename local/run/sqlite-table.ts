@@ -26,6 +26,9 @@ const versionType = "coalesce(json_type(items.fields, '$.version'), 'none')";
 const neverOurs = `${versionType} NOT IN ('integer', 'real') OR json_extract(items.fields, '$.version') < 1`;
 const write = "INSERT INTO items (kind, name, fields) VALUES (:kind, :name, :fields)";
 
+/** The file is no record that this version can read. */
+export class DamagedRecordError extends BrokenSetupError {}
+
 /** Items in one SQLite file, which one process opens at a time. An acknowledged write is on the disk. */
 export class SqliteTable implements ItemTable {
   readonly #database: DatabaseSync;
@@ -75,6 +78,11 @@ export class SqliteTable implements ItemTable {
     return this.#write(update, { ...item, version: ifVersion });
   }
 
+  /** Where an item is, for messages. */
+  placeOf(kind: string, name: string): string {
+    return `File ${this.#file}, ${kind} ${name}`;
+  }
+
   close(): void {
     this.#database.close();
   }
@@ -88,7 +96,7 @@ export class SqliteTable implements ItemTable {
       const rows = this.#database.prepare(query).all(values);
       return rows.map(({ kind, name, fields }) => {
         const item: Item = { ...JSON.parse(String(fields)), kind, name };
-        return { item, where: `File ${this.#file}, ${kind} ${name}` };
+        return { item, where: this.placeOf(String(kind), String(name)) };
       });
     });
   }
@@ -97,6 +105,7 @@ export class SqliteTable implements ItemTable {
     try {
       return act();
     } catch (error) {
+      if (isDamaged(error)) throw cannotOpen(this.#file, error);
       throw new TryAgainError(`Cannot ${task} the record ${this.#file} now: ${messageOf(error)}`);
     }
   }
@@ -114,13 +123,22 @@ function prepare(database: DatabaseSync): void {
   database.exec("BEGIN EXCLUSIVE");
   const present = database.prepare("PRAGMA user_version").get()?.user_version;
   if (present === 0) database.exec(create);
-  else if (present !== format) throw new Error(`it has format ${present}, which another version wrote`);
+  else if (present !== format)
+    throw new DamagedRecordError(`it has format ${present}, which another version wrote`);
   database.exec("COMMIT");
 }
 
 const busy = 5;
+/** SQLite's codes of a file that is damaged, and of one that is no database. */
+const damaged = [11, 26];
+
+/** Extended codes have more in their higher bytes. */
+const codeOf = (error: unknown): number => Number(Object(error).errcode) & 0xff;
+const isDamaged = (error: unknown): boolean =>
+  error instanceof DamagedRecordError || damaged.includes(codeOf(error));
 
 function cannotOpen(file: string, error: unknown): BrokenSetupError {
-  const reason = Object(error).errcode === busy ? "another holder is using it" : messageOf(error);
-  return new BrokenSetupError(`Cannot open the record ${file}: ${reason}`);
+  const reason = codeOf(error) === busy ? "another holder is using it" : messageOf(error);
+  const Kind = isDamaged(error) ? DamagedRecordError : BrokenSetupError;
+  return new Kind(`Cannot open the record ${file}: ${reason}`);
 }

@@ -4,13 +4,14 @@ import { KubeConfig } from "@kubernetes/client-node";
 import { afterEach, beforeEach, describe, expect, it, type TestContext, vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
 import { folderOf } from "../../cli/control/running.ts";
-import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { version } from "../../lambda/version.ts";
 import { startRun } from "../../local/run/run.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
 
@@ -164,8 +165,32 @@ describe("commands with --kubeconfig", () => {
   });
 });
 
+describe("release --force --kubeconfig", () => {
+  it("removes every mark, where no holder is left to ask", async (test) => {
+    const cluster = await aCluster(test);
+    const file = join(data, "kubeconfig");
+    writeFileSync(file, cluster.kubeconfig());
+    cluster.editNode("a", { labels: { [holdLabel]: holdId(1) } }, holderName);
+    cluster.editNode("a", { annotations: { [Karpenter.v1.annotation]: "true" } }, holderName);
+    const { exit, output, reported } = await type("release", "--force", "--kubeconfig", file);
+    expect([exit, output]).toEqual([0, "Nodes released: 1 (by their marks alone)."]);
+    expect(reported).toMatch(/^Removing every mark in http:\S+ A holder at work marks nodes again\.$/);
+    expect(cluster.annotationHistory("a", Karpenter.v1.annotation).at(-1)).toBeUndefined();
+
+    cluster.editNode("a", { labels: { [holdLabel]: holdId(1) } }, holderName);
+    cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" });
+    const failed = await type("release", "--force", "--kubeconfig", file, "--context", "fake");
+    expect([failed.exit, failed.reported]).toEqual([
+      1,
+      expect.stringContaining("1 nodes could not be changed"),
+    ]);
+    const unfit = await type("release", "--force", "--kubeconfig", file, "--scope", "cluster");
+    expect([unfit.exit, unfit.reported]).toEqual([2, expect.stringContaining("cannot be used with")]);
+  });
+});
+
 describe("run", () => {
-  const signals = ["SIGTERM", "SIGINT"] as const;
+  const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
   const listeners = signals.map((signal) => process.listeners(signal));
   afterEach(() => {
     vi.restoreAllMocks();
@@ -174,7 +199,7 @@ describe("run", () => {
   });
 
   /** Types `run`; once it is at work, gets what it serves, and stops it by a signal and a second one. */
-  async function run(test: TestContext, flags: string, isStopped = false) {
+  async function run(test: TestContext, flags: string, signal?: NodeJS.Signals) {
     const file = join(data, "kubeconfig");
     writeFileSync(file, (await aCluster(test)).kubeconfig());
     const exit = vi
@@ -184,21 +209,27 @@ describe("run", () => {
     const terminal = new CollectedTerminal({ XDG_DATA_HOME: data, KUBECONFIG: file });
     const ended = commandLine(["run", ...flags.split(" ")], terminal);
     const served: string[] = [];
-    if (isStopped) {
+    if (signal) {
       await expect.poll(() => terminal.output, { timeout: 10_000 }).toContain("is at work");
       for (const [url] of terminal.output.matchAll(/http:\S+\/(metrics)?(?=\n)/g))
         served.push(await (await fetch(url)).text());
-      for (const _ of [1, 2]) process.emit("SIGTERM");
+      for (const _ of [1, 2]) process.emit(signal);
     }
     const code = await ended;
     const printed = [`$ run ${flags}`, terminal.output, terminal.reported, `(${code}; ${exit.mock.calls})`];
     return { served, printed: printed.join("\n") };
   }
 
+  it.for(["SIGINT", "SIGHUP"] as const)("ends by %s, as by SIGTERM", async (signal, test) => {
+    const { printed } = await run(test, "--release-on-exit", signal);
+    expect(printed).toContain(`because=${signal}\n`);
+    expect(printed).toMatch(/reason="the holder was stopped".*\(0; 1\)$/s);
+  });
+
   // A change is accepted with `npx vitest run test/cli/run-commands --update`, and read in the diff.
   it("logs what was reviewed, serves what it is asked for, and ends when it is asked to", async (test) => {
     const { port } = new URL((await aCluster(test)).server);
-    const all = await run(test, "--hold 20m --page --metrics-port 0 --release-on-exit", true);
+    const all = await run(test, "--hold 20m --page --metrics-port 0 --release-on-exit", "SIGTERM");
     expect(all.served.map((text) => /The holder of fake|karpenter_node_holder/.exec(text)?.[0])).toEqual([
       "The holder of fake",
       "karpenter_node_holder",

@@ -16,7 +16,7 @@ const serve = async (
   {
     host,
     port = 0,
-    health = { isLive: true, isReady: true },
+    health = { isLive: true, problems: [] },
   }: { host?: string; port?: number; health?: Health } = {},
 ) => serveMetrics({ metrics, health, port, host });
 
@@ -90,14 +90,16 @@ describe("the server of metrics", () => {
   });
 
   it.each([
-    [true, true, [200, 200]],
-    [true, false, [200, 503]],
-    [false, false, [503, 503]],
-  ])("answers for a holder that is live: %s, and ready: %s", async (isLive, isReady, expected) => {
-    const server = await serve(new PrometheusMetrics("prod"), { health: { isLive, isReady } });
+    [true, [], [200, 200]],
+    [true, ["the last sweep failed", "nodes cannot be patched"], [200, 503]],
+    [false, ["the last sweep failed"], [503, 503]],
+  ])("answers for a holder that is live: %s, with the problems %j", async (isLive, problems, expected) => {
+    const server = await serve(new PrometheusMetrics("prod"), { health: { isLive, problems } });
     onTestFinished(() => server.stop());
-    const answers = ["/healthz", "/readyz"].map((path) => fetch(server.url.replace("/metrics", path)));
-    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(expected);
+    const paths = ["/healthz", "/readyz"];
+    const answers = await Promise.all(paths.map((path) => fetch(server.url.replace("/metrics", path))));
+    expect(answers.map(({ status }) => status)).toEqual(expected);
+    expect((await answers[1]?.text())?.trim()).toBe(problems.join("\n"));
   });
 
   it("listens on another address only if one is given", async (test) => {

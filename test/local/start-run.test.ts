@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -17,6 +17,7 @@ import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 import { readSettings } from "../../lambda/settings.ts";
+import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import { openRun, type Run, type RunOptions } from "../../local/run/run.ts";
 import { SqliteTable } from "../../local/run/sqlite-table.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
@@ -76,7 +77,7 @@ const held = () =>
     .flatMap(({ name, labels, annotations }) =>
       labels?.[holdLabel] && annotations?.[annotation] === "true" ? [name] : [],
     );
-const untilReady = (run: Run) => expect.poll(() => run.isReady, soon).toBe(true);
+const untilReady = (run: Run) => expect.poll(() => run.problems, soon).toEqual([]);
 const watches = () => calls.filter((call) => call === "WATCH /api/v1/nodes").length;
 const reconnect = async () => {
   const before = watches();
@@ -85,6 +86,8 @@ const reconnect = async () => {
 };
 /** What the server sent before this has arrived after it. */
 const roundTrip = async () => (await fetch(`${cluster.server}/livez`)).text();
+
+const ownAnswer = async () => (await runningHolder({ run: folder }, {})).ask({ do: "status" });
 
 /** A run that holds a node. */
 async function startHolding(options?: Partial<RunOptions>): Promise<Run> {
@@ -359,15 +362,105 @@ describe("a run at work", () => {
     await expect(ask()).resolves.toMatchObject({ cluster: "prod" });
   });
 
+  it.each<[string, () => void, string]>([
+    [
+      "no node can be patched",
+      () => cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" }, 1_000),
+      "nodes cannot be patched",
+    ],
+    [
+      "every call is refused",
+      () => cluster.fail({ kind: "status", status: 401 }, { method: "GET" }, 1_000),
+      "the last sweep failed",
+    ],
+  ])("is not ready while %s", async (_, prepare, problem) => {
+    const metrics = new PrometheusMetrics("prod");
+    const run = await start({ metrics, settings: { ...settings, sweepEvery: 200 } });
+    await untilReady(run);
+    run.measure();
+    expect(metrics.text()).toMatch(/watch_connected\S+ 1\n/);
+    prepare();
+    joins("a");
+    await expect.poll(() => run.problems, soon).toContain(problem);
+  });
+
+  it("is not ready where a release is overdue, and measures by how much", async () => {
+    let ahead = 0;
+    const metrics = new PrometheusMetrics("prod");
+    const run = await startHolding({ metrics, clock: { now: () => after(new Date(), ahead) } });
+    ahead = minutes(15);
+    expect(run.problems).toContainEqual(expect.stringMatching(/^a release is overdue by [45]m/));
+    run.measure();
+    expect(metrics.text()).toMatch(/overdue_seconds\S+ (29\d|30\d)/);
+  });
+
   it("is not ready while its watch does not work, and not live when that lasts", async () => {
     let ahead = 0;
     const run = await start({ clock: { now: () => after(new Date(), ahead) } });
     await untilReady(run);
     await cluster.stop();
-    await expect.poll(() => run.isReady, soon).toBe(false);
+    await expect.poll(() => run.problems, soon).toContain("the watch of nodes is not connected");
     expect(run.isLive).toBe(true);
     ahead = minutes(10);
     expect(run.isLive).toBe(false);
+  });
+});
+
+describe("a run whose disk is full", () => {
+  it("still holds, still releases what is due, and does what it is asked for", async () => {
+    let ahead = 0;
+    const clock = { now: () => after(new Date(), ahead) };
+    const metrics = new PrometheusMetrics("prod");
+    const run = await startHolding({ clock, metrics, settings: { ...settings, sweepEvery: 100 } });
+    await untilReady(run);
+    fillDisk();
+    joins("b");
+    await expect.poll(held, soon).toEqual(["a", "b"]);
+    await expect.poll(() => run.problems, soon).toEqual(["the record cannot be written"]);
+    expect(metrics.text()).toMatch(/record_write_failures_total\S+ [1-9]/);
+    ahead = minutes(11);
+    await expect.poll(held, soon).toEqual([]);
+
+    ahead = 0;
+    const { ask } = await runningHolder({ run: folder }, {});
+    await ask({ do: "hold", for: "5m", reason: "test" });
+    expect(held()).toEqual(["a", "b"]);
+    await ask({ do: "release" });
+    await run.stop({ release: true });
+    expect(held()).toEqual([]);
+  });
+
+  it("writes everything as soon as there is room", async () => {
+    const full = vi.spyOn(SqliteTable.prototype, "put").mockRejectedValue(new TryAgainError("full"));
+    const run = await startHolding({ settings: { ...settings, sweepEvery: 100 } });
+    full.mockRestore();
+    await untilReady(run);
+    expect(log.reported("the record is on the disk again")).toHaveLength(1);
+    await run.stop();
+    const { timeline } = await start();
+    expect(timeline.events[0]).toMatchObject({ kind: "hold started", scope: "cluster" });
+  });
+});
+
+describe("a run whose record is damaged", () => {
+  it.each([
+    ["is no database", () => "x".repeat(5_000)],
+    [
+      "is damaged inside",
+      (file: string) => readFileSync(file, "latin1").replaceAll(/(?<=^.{4096}).*/gs, "x".repeat(9_000)),
+    ],
+  ])("puts it aside where it %s, and removes the marks that it held", async (_, damage) => {
+    await (await startHolding()).stop();
+    const file = join(folder, "record.sqlite");
+    writeFileSync(file, damage(file), "latin1");
+    // It is older than a launch that would hold.
+    const clock = { now: () => after(new Date(), minutes(11)) };
+    const run = await start({ clock });
+    expect(held()).toEqual([]);
+    const [{ lost } = {}] = log.reported("the record is damaged: it was put aside, and a new one begins");
+    expect(existsSync(String(lost))).toBe(true);
+    expect(await ownAnswer()).toMatchObject({ scopes: [] });
+    await run.stop();
   });
 });
 
@@ -379,7 +472,7 @@ describe("a run that stops", () => {
     joins("b");
     await roundTrip();
     expect(run.timeline.events.filter(({ kind }) => kind === "node joined")).toHaveLength(1);
-    expect(run.isReady).toBe(false);
+    expect(run.problems).toEqual(["the holder is starting or stopping"]);
   });
 
   it("releases everything when it is asked to", async () => {
@@ -395,7 +488,6 @@ describe("a run that stops", () => {
       1,
     ],
     ["the API is away", goAway, "unknown"],
-    ["the disk is full", fillDisk, 1],
   ])("fails to release where %s, and says what stays held, also past its time", async (_, prepare, count) => {
     let ahead = 0;
     const run = await startHolding({ clock: { now: () => after(new Date(), ahead) } });

@@ -33,9 +33,6 @@ securityContext:
   capabilities:
     drop: [ALL]
   readOnlyRootFilesystem: true
-volumeMounts:
-  - name: data
-    mountPath: /data
 {{- end }}
 
 {{- /* What both Pods need to be accepted under the Pod Security Standard `restricted`, and where they run. */}}

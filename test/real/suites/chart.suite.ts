@@ -118,18 +118,21 @@ describe("what Helm renders", () => {
   });
 
   it("gives every setting to run as its flag, and nothing that is not set", async () => {
-    const written = {
-      ...settings,
+    const written: Record<string, string> = {
+      ...otherValues(runSettings),
       nodePools: settings.nodePools.join(","),
       holdDuring: holdDuring.join(";"),
     };
     const flags = Object.entries(written).flatMap(([name, value]) => [flagOf(name), value]);
-    for (const kind of ["Deployment", "Job"] as const) {
-      const [{ args }] = podOf(await template(everything), kind).containers;
-      expect(args.slice(-flags.length).toSorted()).toEqual(flags.toSorted());
-      const [container] = podOf(await template(minimal), kind).containers;
-      expect(container.args.slice(-2)).toEqual(["--cluster", "prod"]);
-    }
+    const argsOf = async (values: Values, kind: "Deployment" | "Job"): Promise<string[]> =>
+      podOf(await template(values), kind).containers[0].args;
+    const args = await argsOf(everything, "Deployment");
+    expect(args.slice(-flags.length).toSorted()).toEqual(flags.toSorted());
+    expect((await argsOf(minimal, "Deployment")).slice(-2)).toEqual(["--cluster", "prod"]);
+    const releasing = ["run", "--log", "json", "--release-only"];
+    expect(await argsOf(minimal, "Job")).toEqual(releasing);
+    const annotated = [...releasing, "--hold-annotation", written.holdAnnotation];
+    expect(await argsOf(everything, "Job")).toEqual(annotated);
   });
 
   it.each([

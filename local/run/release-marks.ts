@@ -1,0 +1,85 @@
+import { existsSync } from "node:fs";
+import type { KubeConfig } from "@kubernetes/client-node";
+import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
+import { holdLabel, Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
+import type { Changed, Log, SeenNode } from "../../lambda/core/ports.ts";
+import { emptyRecord } from "../../lambda/core/record.ts";
+import { wholeCluster } from "../../lambda/core/scope.ts";
+import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
+import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
+import { StoredHolds } from "../../lambda/record/stored-holds.ts";
+import { systemClock } from "../../lambda/system-clock.ts";
+import { recordIn } from "./run-table.ts";
+import { SqliteTable } from "./sqlite-table.ts";
+
+export type ReleaseMarksOptions = Readonly<{
+  config: KubeConfig;
+  log: Log;
+  /** The annotation of the marks, where it is neither of Karpenter's. */
+  annotation?: string | undefined;
+  within?: Duration;
+}>;
+
+const metrics = { add: () => {} };
+
+/**
+ * Removes every mark by its label alone: without a record, settings or AWS. The API server records which annotations are
+ * ours; where it does not, ours is the one that the node's generation of Karpenter reads.
+ */
+export async function releaseMarks(
+  options: ReleaseMarksOptions,
+): Promise<Pick<Changed, "released" | "kept" | "failed" | "left">> {
+  const { config, log, annotation, within = minutes(3) } = options;
+  const clock = systemClock;
+  const api = new KubernetesClient({ login: kubeconfigLogin(config), clock, metrics });
+  const context = { deadline: after(clock.now(), within), log };
+  const nodesOf = (karpenter: KarpenterGeneration) =>
+    new KubernetesNodes({
+      api,
+      karpenter,
+      annotation: annotation ?? Karpenter[karpenter].annotation,
+      nodePools: { only: [], except: [] },
+      metrics,
+    });
+  try {
+    const marked = await nodesOf("v1").listMarked(context);
+    const all: Changed[] = [];
+    for (const karpenter of ["v1", "v0.31"] as const) {
+      const own = marked.filter((node) => generationOf(node) === karpenter);
+      const changes = own.map((node) => ({
+        ...({ do: "release", node, scope: wholeCluster } as const),
+        holdId: node.labels?.[holdLabel] ?? "",
+      }));
+      all.push(await nodesOf(karpenter).change(changes, context));
+    }
+    const total = (name: "released" | "kept" | "failed") => all.reduce((sum, one) => sum + one[name], 0);
+    const [released, kept, failed] = [total("released"), total("kept"), total("failed")];
+    return { released, kept, failed, left: all.some(({ left }) => left) };
+  } finally {
+    await api.close();
+  }
+}
+
+const generationOf = ({ labels = {} }: SeenNode): KarpenterGeneration =>
+  labels[Karpenter["v0.31"].poolLabel] !== undefined && labels[Karpenter.v1.poolLabel] === undefined
+    ? "v0.31"
+    : "v1";
+
+/** Ends in the record of a run what it holds, so that the next run does not continue it. No release waits for that. */
+export async function endRecorded(folder: string, { log, reason }: Readonly<{ log: Log; reason: string }>) {
+  if (!existsSync(recordIn(folder))) return;
+  try {
+    const now = systemClock.now();
+    const table = SqliteTable.open(recordIn(folder), now);
+    try {
+      const holds = new StoredHolds(table, systemClock);
+      const record = (await holds.find(wholeCluster)) ?? emptyRecord(wholeCluster);
+      await holds.write({ ...record, released: { at: now, because: reason } });
+    } finally {
+      table.close();
+    }
+  } catch (error) {
+    log.warn("the record could not be changed: a run that reads it may mark nodes again", { error });
+  }
+}

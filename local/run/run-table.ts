@@ -1,0 +1,127 @@
+import { existsSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { messageOf } from "../../lambda/core/errors.ts";
+import type { Clock, Log } from "../../lambda/core/ports.ts";
+import type { ScopeRecord } from "../../lambda/core/record.ts";
+import { type Fields, type ItemTable, Kind, type StoredItem } from "../../lambda/record/item-table.ts";
+import { readRecord } from "../../lambda/record/stored-records.ts";
+import { DamagedRecordError, SqliteTable } from "./sqlite-table.ts";
+
+/** The file of the record in the folder of a run. */
+export const recordIn = (folder: string): string => join(folder, "record.sqlite");
+
+export type RunTableOptions = Readonly<{
+  folder: string;
+  clock: Clock;
+  log: Log;
+  /** Called for each write that failed. */
+  onFailure?: () => void;
+}>;
+
+/**
+ * The record of a run: read from memory, and written to the disk. What the disk refuses is kept in memory and written with
+ * the next write, because a full disk must not keep nodes held.
+ */
+export class RunTable implements ItemTable {
+  /** The file that was put aside because it was damaged. */
+  readonly lost: string | undefined;
+  readonly #disk: SqliteTable;
+  readonly #options: RunTableOptions;
+  readonly #items = new Map<Kind, Map<string, StoredItem>>();
+  readonly #unsaved = new Map<string, readonly [kind: Kind, name: string, fields: Fields]>();
+
+  private constructor(disk: SqliteTable, lost: string | undefined, options: RunTableOptions) {
+    this.#disk = disk;
+    this.lost = lost;
+    this.#options = options;
+  }
+
+  /** Opens or creates the record; a damaged one is put aside. */
+  static async open(options: RunTableOptions): Promise<RunTable> {
+    const file = recordIn(options.folder);
+    try {
+      return await RunTable.#read(file, undefined, options);
+    } catch (error) {
+      if (!(error instanceof DamagedRecordError)) throw error;
+      const lost = putAside(file, options.clock.now());
+      const because = messageOf(error);
+      options.log.error("the record is damaged: it was put aside, and a new one begins", { lost, because });
+      return RunTable.#read(file, lost, options);
+    }
+  }
+
+  /** Whether everything is on the disk. */
+  get isSaved(): boolean {
+    return this.#unsaved.size === 0;
+  }
+
+  /** The record of every scope, without a call. */
+  get records(): readonly ScopeRecord[] {
+    return [...(this.#items.get(Kind.record)?.values() ?? [])].map(readRecord);
+  }
+
+  async find(kind: Kind, name: string): Promise<StoredItem | undefined> {
+    return this.#items.get(kind)?.get(name);
+  }
+
+  async *all(kind: Kind, { backwards = false } = {}): AsyncGenerator<StoredItem> {
+    const items = [...(this.#items.get(kind) ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1));
+    for (const [, item] of backwards ? items.reverse() : items) yield item;
+  }
+
+  async put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean> {
+    const stored = this.#items.get(kind)?.get(name);
+    const { version } = stored?.item ?? {};
+    const isNone = typeof version !== "number" || version < 1;
+    if (ifVersion !== undefined && !(ifVersion === 0 ? isNone : version === ifVersion)) return false;
+    const item = { ...JSON.parse(JSON.stringify(fields)), kind, name };
+    this.#keep(kind, name, { item, where: this.#disk.placeOf(kind, name) });
+    this.#unsaved.set(`${kind} ${name}`, [kind, name, fields]);
+    await this.#save();
+    return true;
+  }
+
+  close(): void {
+    this.#disk.close();
+  }
+
+  static async #read(file: string, lost: string | undefined, options: RunTableOptions): Promise<RunTable> {
+    const disk = SqliteTable.open(file, options.clock.now());
+    const table = new RunTable(disk, lost, options);
+    try {
+      for (const kind of Object.values(Kind))
+        for await (const stored of disk.all(kind)) table.#keep(kind, String(stored.item.name), stored);
+      return table;
+    } catch (error) {
+      disk.close();
+      throw error;
+    }
+  }
+
+  #keep(kind: Kind, name: string, stored: StoredItem): void {
+    const items = this.#items.get(kind) ?? new Map<string, StoredItem>();
+    this.#items.set(kind, items.set(name, stored));
+  }
+
+  async #save(): Promise<void> {
+    const { log, onFailure } = this.#options;
+    const wasSaved = this.#unsaved.size <= 1;
+    try {
+      for (const [key, [kind, name, fields]] of [...this.#unsaved]) {
+        await this.#disk.put(kind, name, fields);
+        if (this.#unsaved.get(key)?.[2] === fields) this.#unsaved.delete(key);
+      }
+      if (!wasSaved) log.info("the record is on the disk again");
+    } catch (error) {
+      onFailure?.();
+      log.error("the record cannot be written: it is kept in memory, and lost if the holder ends", { error });
+    }
+  }
+}
+
+/** Renames the file and those that SQLite keeps beside it. */
+function putAside(file: string, now: Date): string {
+  const lost = `${file}.damaged-${now.toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
+  for (const part of ["", "-wal", "-shm"]) if (existsSync(file + part)) renameSync(file + part, lost + part);
+  return lost;
+}

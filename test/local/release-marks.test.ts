@@ -1,0 +1,96 @@
+import { join } from "node:path";
+import { KubeConfig } from "@kubernetes/client-node";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { wholeCluster } from "../../lambda/core/scope.ts";
+import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
+import { StoredHolds } from "../../lambda/record/stored-holds.ts";
+import { systemClock } from "../../lambda/system-clock.ts";
+import { endRecorded, releaseMarks } from "../../local/run/release-marks.ts";
+import { SqliteTable } from "../../local/run/sqlite-table.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
+import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { aHold, aRecord } from "../support/builders.ts";
+import { newFolder } from "../support/new-folder.ts";
+
+let cluster: FakeKubernetesServer;
+let config: KubeConfig;
+const log = new CollectedLog();
+
+beforeEach(async () => {
+  cluster = await FakeKubernetesServer.start();
+  config = new KubeConfig();
+  config.loadFromString(cluster.kubeconfig());
+  onTestFinished(() => cluster.stop());
+});
+
+type Generation = keyof typeof Karpenter;
+type Marked = Readonly<{ by?: string; key?: string; label?: string; value?: string; karpenter?: Generation }>;
+/** A node with a label and an annotation. */
+function add(name: string, { by = holderName, value = "true", karpenter = "v1", ...more }: Marked = {}) {
+  const { key = Karpenter[karpenter].annotation, label = holdId(1) } = more;
+  cluster.addNode({ name, labels: { [Karpenter[karpenter].poolLabel]: "a" }, providerId: `kwok://${name}` });
+  cluster.editNode(name, { labels: { [holdLabel]: label } }, holderName);
+  cluster.editNode(name, { annotations: { [key]: value } }, by);
+}
+/** Our label, and the annotations. */
+const left = () =>
+  cluster
+    .nodes()
+    .map(parseNode)
+    .map(({ name, labels = {}, annotations = {} }) => [name, labels[holdLabel], ...Object.keys(annotations)]);
+
+describe("a release by the marks alone", () => {
+  it("removes marks of every generation, under every annotation of ours, and of who is not recorded", async () => {
+    add("new");
+    add("old", { karpenter: "v0.31" });
+    add("other", { key: "example.com/stay" });
+    add("folded", { by: "ancient-changes" });
+    add("folded-old", { by: "ancient-changes", karpenter: "v0.31" });
+    const done = await releaseMarks({ config, log });
+    expect(done).toEqual({ released: 5, kept: 0, failed: 0, left: false });
+    expect(left().map(([, ...rest]) => rest)).toEqual(Array(5).fill([undefined]));
+  });
+
+  it("leaves what users set: their annotation, beside our label or not, and their label", async () => {
+    add("annotated", { by: "kubectl" });
+    add("excluded", { label: "never" });
+    const before = left();
+    expect(await releaseMarks({ config, log })).toEqual({ released: 0, kept: 1, failed: 0, left: false });
+    const [[name, , annotation] = [], excluded] = before;
+    expect(left()).toEqual([[name, undefined, annotation], excluded]);
+  });
+
+  it("reports the nodes that it could not change", async () => {
+    add("a");
+    add("b");
+    cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" });
+    expect(await releaseMarks({ config, log })).toMatchObject({ released: 1, failed: 1 });
+  });
+});
+
+describe("the record of a run that ended", () => {
+  it("ends with the release, so that the next run does not continue its hold", async () => {
+    const folder = newFolder();
+    const open = () => SqliteTable.open(join(folder, "record.sqlite"), new Date());
+    const table = open();
+    await new StoredHolds(table, systemClock).write(aRecord({ hold: aHold({ id: holdId(1) }) }));
+    table.close();
+    await endRecorded(folder, { log, reason: "the holder was stopped" });
+    const ended = open();
+    const record = await new StoredHolds(ended, systemClock).find(wholeCluster);
+    expect(record?.released).toMatchObject({ at: expect.any(Date), because: "the holder was stopped" });
+    ended.close();
+  });
+
+  it("may be missing, or in use", async () => {
+    const folder = newFolder();
+    await endRecorded(folder, { log, reason: "x" });
+    const table = SqliteTable.open(join(folder, "record.sqlite"), new Date());
+    onTestFinished(() => table.close());
+    await endRecorded(folder, { log, reason: "x" });
+    const said = "the record could not be changed: a run that reads it may mark nodes again";
+    expect(log.reported(said)).toHaveLength(1);
+  });
+});
