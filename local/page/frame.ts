@@ -1,8 +1,8 @@
 import { heldNow, timelineTables } from "../../report/page/tables.ts";
 import { formatMoment, utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
-import type { EventOf, TimelineEvent } from "../../report/timeline/events.ts";
-import { readTimeline, type Timeline } from "../../report/timeline/timeline.ts";
+import type { TimelineEvent } from "../../report/timeline/events.ts";
+import { type HoldBand, readTimeline, type Timeline } from "../../report/timeline/timeline.ts";
 
 export type Frame = Readonly<{ svg: string; tables: string; held: string }>;
 
@@ -46,28 +46,36 @@ function endOf({ from, to, holds }: Timeline): number {
   return Math.max(to + span * 0.05, Math.min(to + span / 2, Math.max(...untils)));
 }
 
-type Changed = EventOf<"hold started" | "hold extended" | "hold releasing" | "hold ended">;
-
-/** A new cause may leave the end of a hold as it is. */
-const changesState = (event: TimelineEvent): event is Changed & TimelineEvent =>
-  event.kind.startsWith("hold ") && event.kind !== "hold caused";
-
 type StateOptions = Readonly<{ offset?: number; observes?: boolean }>;
 
-/** The present state in a sentence; it changes only when a hold does. */
-export function formatState(
-  events: readonly TimelineEvent[],
-  { offset = 0, observes = false }: StateOptions = {},
-): string {
-  const last = events.findLast(changesState);
+/** More scopes are counted. */
+const mostScopes = 3;
+
+/** The present state in a few sentences: the holds that are on, or else why none is. */
+export function formatState(events: readonly TimelineEvent[], options: StateOptions = {}): string {
+  const { holds, lanes } = readTimeline(events);
+  const { observes = false } = options;
+  const isOn = ({ isOpen, fencedAt }: HoldBand) => isOpen && !(observes && fencedAt !== undefined);
+  const open = holds.filter(isOn);
+  const more = open.length - mostScopes;
+  if (open.length > 0)
+    return [
+      ...open.slice(0, mostScopes).map((hold) => sentenceOf(hold, options)),
+      ...(more > 0 ? [`And ${more} more.`] : []),
+    ].join(" ");
+  const marked = lanes.filter(({ isOpen, held }) => isOpen && held.at(-1)?.isOpen).length;
+  if (marked > 0) return `${marked} nodes have marks of no present hold: the next sweep removes them.`;
   const nothing = observes ? "Nothing would be held" : "Nothing is held";
-  if (!last) return `${nothing}.`;
-  const where = last.scope === "cluster" ? "the cluster" : last.scope;
-  if ("until" in last) {
-    const until = formatMoment(last.until.getTime(), 0, { kind: "utc", offset });
-    if (observes) return `With mode=hold, Karpenter could not disrupt ${where} until ${until}.`;
-    return `Karpenter may not disrupt ${where} until ${until}.`;
-  }
-  if (last.kind === "hold releasing" && !observes) return `The hold of ${where} ends: ${last.because}.`;
-  return `${nothing} in ${where}: ${last.because}.`;
+  const last = holds.at(-1);
+  return last?.ended === undefined ? `${nothing}.` : `${nothing} in ${placeOf(last)}: ${last.ended}.`;
 }
+
+function sentenceOf(hold: HoldBand, { offset = 0, observes }: StateOptions): string {
+  if (hold.fencedAt !== undefined) return `The hold of ${placeOf(hold)} ends: ${hold.ended}.`;
+  const until = formatMoment(hold.until, 0, { kind: "utc", offset });
+  return observes
+    ? `With mode=hold, Karpenter could not disrupt ${placeOf(hold)} until ${until}.`
+    : `Karpenter may not disrupt ${placeOf(hold)} until ${until}.`;
+}
+
+const placeOf = ({ scope }: HoldBand): string => (scope === "cluster" ? "the cluster" : scope);

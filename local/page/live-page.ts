@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
+import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import { version } from "../../lambda/version.ts";
 import { drawPage, spans } from "../../report/page/page.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { type HttpServer, refuse, requestUrl, serveHttp } from "../http-server.ts";
-import { drawFrame, formatState } from "./frame.ts";
+import { drawFrame, type Frame, formatState } from "./frame.ts";
 
 /** Past events, and a way to subscribe to new ones; a timeline is one. */
 export type Events = Readonly<{
@@ -24,11 +24,13 @@ export type LivePageOptions = Readonly<{
   redrawEvery?: Duration;
 }>;
 
-/** Each is drawn a picture every second, by the process that holds the nodes. */
 export const mostReaders = 20;
+/** The process that draws also holds the nodes: drawing takes at most this share of its time. */
+const mostOfTime = 0.1;
+const soon: Duration = 100;
 
 type View = Readonly<{ span: Duration; width?: number; offset?: number }>;
-type Reader = View & Readonly<{ response: ServerResponse }>;
+type Reader = View & { readonly response: ServerResponse; state: string };
 
 /** A page on loopback that shows what happens while it happens. */
 export class LivePage {
@@ -37,8 +39,11 @@ export class LivePage {
   readonly #readers = new Set<Reader>();
   #unfollow = () => {};
   #timer: NodeJS.Timeout | undefined;
-  #soon: NodeJS.Timeout | undefined;
-  #state = "";
+  /** A picture is drawn once for all its readers. */
+  readonly #drawn = new Map<string, Frame & Readonly<{ state: string }>>();
+  #drawNextAt = 0;
+  #mayDrawAt = 0;
+  #isStale = true;
 
   private constructor(options: LivePageOptions) {
     this.#options = options;
@@ -48,8 +53,8 @@ export class LivePage {
   static async start(options: LivePageOptions, port = 0): Promise<LivePage> {
     const page = new LivePage(options);
     page.#server = await serveHttp((request, response) => page.#answer(request, response), { port });
-    page.#unfollow = options.events.follow(() => page.#report());
-    page.#timer = setInterval(() => page.#drawForAll(), options.redrawEvery ?? 1_000);
+    page.#unfollow = options.events.follow(() => page.#onEvent());
+    page.#drawForAll();
     return page;
   }
 
@@ -59,7 +64,7 @@ export class LivePage {
 
   async stop(): Promise<void> {
     this.#unfollow();
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     await this.#server?.stop();
   }
 
@@ -79,9 +84,8 @@ export class LivePage {
   #page(): string {
     const { title, about } = this.#options;
     const view = { span: minutes(spans[0].minutes) };
-    const { tables, held } = this.#frame(view);
+    const { tables, held, state } = this.#frame(view);
     const picture = (width: number) => this.#frame({ ...view, width }).svg;
-    const state = this.#stateFor();
     const footer = `karpenter-node-holder ${version}. This page is served from this machine only.`;
     const present = { state, picture, tables, held };
     return drawPage({ title, about, ...present, footer, live: "/events" });
@@ -91,44 +95,66 @@ export class LivePage {
     if (this.#readers.size >= mostReaders)
       return void refuse(response, 503, `The page is open ${mostReaders} times: close one.`);
     response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
-    const reader = { response, ...view };
+    const reader = { response, state: "", ...view };
     this.#readers.add(reader);
     response.once("close", () => this.#readers.delete(reader));
-    send(response, "state", this.#stateFor(view.offset));
-    this.#draw(reader);
+    this.#drawFor(reader);
   }
 
-  #report(): void {
-    const state = this.#stateFor();
-    if (state !== this.#state)
-      for (const { response, offset } of this.#readers) send(response, "state", this.#stateFor(offset));
-    this.#state = state;
+  #onEvent(): void {
+    this.#isStale = true;
     // Events at the same time are drawn once.
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined;
-      this.#drawForAll();
-    }, 100);
+    const wait = Math.max(soon, this.#mayDrawAt - performance.now());
+    if (performance.now() + wait < this.#drawNextAt) this.#drawIn(wait);
   }
 
-  #stateFor(offset = 0): string {
-    const { events, observes = false } = this.#options;
-    return formatState(events.events, { offset, observes });
+  #drawIn(time: Duration): void {
+    clearTimeout(this.#timer);
+    this.#drawNextAt = performance.now() + time;
+    this.#timer = setTimeout(() => this.#drawForAll(), time);
   }
 
   #drawForAll(): void {
-    for (const reader of this.#readers) this.#draw(reader);
+    this.#isStale = true;
+    for (const reader of this.#readers) this.#drawFor(reader);
+    const { redrawEvery = seconds(1) } = this.#options;
+    this.#drawIn(Math.max(redrawEvery, this.#mayDrawAt - performance.now()));
   }
 
-  #draw({ response, ...view }: Reader): void {
+  #drawFor(reader: Reader): void {
+    const { response, state: before, span, width, offset } = reader;
     // A slow reader skips pictures.
-    if (!response.writableNeedDrain) send(response, "picture", this.#frame(view));
+    if (response.writableNeedDrain) return;
+    const { state, ...frame } = this.#frame({
+      span,
+      ...(width && { width }),
+      ...(offset && { offset }),
+    });
+    if (state !== before) send(response, "state", state);
+    reader.state = state;
+    send(response, "picture", frame);
   }
 
-  #frame({ span, ...view }: View) {
-    const { events, clock } = this.#options;
+  #frame(view: View) {
+    const begun = performance.now();
+    if (this.#isStale && begun >= this.#mayDrawAt) {
+      this.#drawn.clear();
+      this.#isStale = false;
+    }
+    const key = JSON.stringify(view);
+    const drawn = this.#drawn.get(key) ?? this.#draw(view);
+    this.#drawn.set(key, drawn);
+    this.#mayDrawAt = Math.max(begun, this.#mayDrawAt) + (performance.now() - begun) / mostOfTime;
+    return drawn;
+  }
+
+  #draw({ span, width, offset = 0 }: View) {
+    const { events: source, clock, observes = false } = this.#options;
+    const { events } = source;
     const now = clock.now();
     const from = span > 0 ? after(now, -span) : undefined;
-    return drawFrame(events.events, { now, ...(from && { from }), ...view });
+    const state = formatState(events, { offset, observes });
+    return { state, ...drawFrame(events, { now, offset, ...(from && { from }), ...(width && { width }) }) };
   }
 }
 

@@ -36,6 +36,7 @@ export class NodeWatch {
   #version = "";
   #following: Promise<void> | undefined;
   #isConnected = false;
+  #events = 0;
   #answeredAt: Date;
 
   constructor(options: NodeWatchOptions) {
@@ -72,7 +73,7 @@ export class NodeWatch {
     const { log } = this.#options;
     let failures = 0;
     while (!this.#stop.signal.aborted) {
-      const versionBefore = this.#version;
+      const eventsBefore = this.#events;
       try {
         if (this.#version === "") await this.#list();
         await this.#readStream();
@@ -80,7 +81,8 @@ export class NodeWatch {
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         this.#isConnected = false;
-        failures = this.#version === versionBefore ? failures + 1 : 1;
+        // A list alone is no progress: it would be read again and again.
+        failures = this.#events === eventsBefore ? failures + 1 : 1;
         // The server has no events from then on any more: everything is listed again.
         if (isStatus(error, 410)) this.#version = "";
         else log.warn("the watch broke and connects again", { failures, error });
@@ -103,6 +105,7 @@ export class NodeWatch {
     const stream = { login, path: "/api/v1/nodes", query, signal: this.#stop.signal, onOpen };
     for await (const { type, object } of streamOf(stream)) {
       this.#answeredAt = clock.now();
+      this.#events += 1;
       if (type === "ADDED" || type === "MODIFIED") this.#see(readNode(object));
       if (type === "DELETED") this.#miss(readNode(object).name);
       this.#version = versionOf(object);

@@ -14,6 +14,8 @@ import {
 export type WatchEvent = Readonly<{ type: string; object: unknown }>;
 
 const lasts = minutes(5);
+/** A bookmark comes once a minute: a stream that is silent for longer is broken, or shows nothing any more. */
+const longestSilence = seconds(90);
 /** Many times the largest object that etcd accepts. */
 const longestLine = 16 * 1024 * 1024;
 
@@ -41,8 +43,7 @@ export async function* streamOf(options: StreamOptions): AsyncGenerator<WatchEve
     const headers = { ...access.headers, accept: "application/json" };
     const response = await transport.stream(
       { method: "GET", path: `${path}?${query}`, headers },
-      // A stream that lasts longer than requested shows that its connection died silently.
-      { idle: lasts + minutes(1), signal: ended },
+      { idle: longestSilence, signal: ended },
     );
     const { statusCode = 0 } = response;
     if (statusCode !== 200) {

@@ -8,6 +8,9 @@ beforeEach(() => {
   reported = new ReportedHold();
 });
 
+const startHold = (holdId: string, scope: string) =>
+  reported.timeline.record({ kind: "hold started", scope, holdId, because: "x", until: noon });
+
 describe("what the page shows", () => {
   it("dates its times once it shows more than a day", () => {
     reported.hold(1);
@@ -66,8 +69,39 @@ describe("what the page shows", () => {
       "Nothing is held in nodepool/web: by hand.",
     ],
   ] as const)("says in a sentence what is held now: %j", (event, expected) => {
+    if (event.kind !== "hold started") startHold("h1", event.scope);
     reported.timeline.record({ ...event, holdId: "h1" });
     expect(formatState(reported.timeline.events)).toBe(expected);
+  });
+
+  it("names each scope that is held, also when another hold has ended since, and at most three", () => {
+    for (const name of ["a", "b", "c", "d", "e"]) startHold(name, `nodepool/${name}`);
+    reported.timeline.record({ kind: "hold ended", scope: "nodepool/a", holdId: "a", because: "x" });
+    const state = formatState(reported.timeline.events);
+    expect(state).toMatch(
+      /^Karpenter may not disrupt nodepool\/b .*nodepool\/d until \S+ UTC\. And 1 more\.$/,
+    );
+  });
+
+  it("does not say that nothing is held while nodes have marks of a hold that is not known", () => {
+    reported.timeline.record({ kind: "node joined", node: "a", nodePool: "web" });
+    reported.timeline.record({ kind: "node marked", node: "a", holdId: "lost" });
+    expect(formatState(reported.timeline.events)).toBe(
+      "1 nodes have marks of no present hold: the next sweep removes them.",
+    );
+  });
+
+  it("counts every node and knows its hold, however many events there were before", () => {
+    startHold("h1", "cluster");
+    for (let i = 0; i < 6_000; i++) {
+      reported.timeline.record({ kind: "node joined", node: `n${i}`, nodePool: "web" });
+      reported.timeline.record({ kind: "node marked", node: `n${i}`, holdId: "h1" });
+    }
+    for (let i = 0; i < 20_000; i++) reported.timeline.record({ kind: "sweep" });
+    const { held } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
+    expect(held).toContain("and 5990 more");
+    expect(formatState(reported.timeline.events)).toMatch(/^Karpenter may not disrupt the cluster/);
+    expect(reported.timeline.events.length).toBeLessThan(30_000);
   });
 
   it.each([
@@ -82,6 +116,7 @@ describe("what the page shows", () => {
   ] as const)("says of a holder that observes what would be held: %j", (event, expected) => {
     const state = () => formatState(reported.timeline.events, { observes: true });
     expect(state()).toBe("Nothing would be held.");
+    if (event.kind !== "hold started") startHold("h1", event.scope);
     reported.timeline.record({ ...event, holdId: "h1" });
     expect(state()).toBe(expected);
   });

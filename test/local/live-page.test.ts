@@ -118,6 +118,17 @@ describe("the page's server", () => {
     await readUntil(response, /(event: picture.*){2}/s);
   });
 
+  it("draws a picture once for all who read it, and for each other picture once more", async () => {
+    let drawn = 0;
+    const clock = { now: () => new Date(reported.now + drawn++) };
+    const { timeline: events } = reported;
+    const slow = await LivePage.start({ events, clock, title: "", about: "", redrawEvery: 100_000 });
+    onTestFinished(() => slow.stop());
+    for (const query of ["?width=400", "?width=400", "?width=500", "?width=400"])
+      await readUntil(await fetch(`${slow.url}events${query}`), /event: picture/);
+    expect(drawn).toBe(2);
+  });
+
   it("listens on the port that it is given", async () => {
     await expect(pageOf(reported, Number(new URL(page.url).port))).rejects.toThrow("EADDRINUSE");
   });

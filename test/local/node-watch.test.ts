@@ -176,6 +176,35 @@ describe("the watch of nodes", () => {
     expect([...watch.nodes.keys()].toSorted()).toEqual(["comes", "stays", "turns"]);
   });
 
+  it("lists less and less often where every watch is answered that its version has expired", async () => {
+    const lists: number[] = [];
+    const server = await serveHttp((_, response) => {
+      response.writeHead(410).end(JSON.stringify({ kind: "Status", message: "too old" }));
+    });
+    onTestFinished(() => server.stop());
+    const login = { access: async () => ({ server: server.url, tls: {}, headers: {} }), refresh: () => {} };
+    const call = async () => {
+      lists.push(performance.now());
+      return { items: [], metadata: { resourceVersion: String(lists.length) } };
+    };
+    const log = new CollectedLog();
+    const expiring = new NodeWatch({
+      api: { call },
+      login,
+      selector: "pool",
+      clock,
+      log,
+      onChange: () => {},
+    });
+    onTestFinished(() => expiring.stop());
+    await expiring.start();
+    await expect.poll(() => lists.length, soon).toBeGreaterThan(4);
+    const [, first = 0, second = 0, third = 0] = lists.map((at, i) => at - (lists[i - 1] ?? at));
+    expect(first).toBeGreaterThan(90);
+    expect(second).toBeGreaterThan(190);
+    expect(third).toBeGreaterThan(390);
+  });
+
   it("stops at once while it waits for a login", async () => {
     await startWatching();
     const hanging = new Promise<void>((isAsked) => {

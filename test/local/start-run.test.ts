@@ -22,6 +22,7 @@ import { openRun, type Run, type RunOptions } from "../../local/run/run.ts";
 import { SqliteTable } from "../../local/run/sqlite-table.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
+import { FakeNodeClaims } from "../../simulator/fake-node-claims.ts";
 import { newFolder } from "../support/new-folder.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
@@ -298,7 +299,7 @@ describe("a run at work", () => {
     expect(login).toHaveBeenCalled();
   });
 
-  it("connects again when nothing arrives for longer than a stream lasts", async () => {
+  it("connects again when nothing arrives, though a bookmark should", async () => {
     const stream = KubernetesTransport.prototype.stream;
     const idles: number[] = [];
     vi.spyOn(KubernetesTransport.prototype, "stream").mockImplementation(function (
@@ -311,7 +312,20 @@ describe("a run at work", () => {
     });
     await start();
     await expect.poll(watches, soon).toBeGreaterThan(2);
-    expect(idles[0]).toBeGreaterThan(minutes(5));
+    expect(idles[0]).toBe(seconds(90));
+  });
+
+  it("holds by its sweep what its watch does not show", async () => {
+    vi.spyOn(KubernetesTransport.prototype, "stream").mockImplementation(
+      (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", reject)),
+    );
+    await start({ settings: { ...settings, sweepEvery: 200 } });
+    joins("unseen");
+    const [claims, now] = [new FakeNodeClaims(), new Date()];
+    claims.add({ name: "c", createdAt: now, instance: "i-1", node: "unseen", joinedAt: now });
+    const path = "/apis/karpenter.sh/v1/nodeclaims";
+    cluster.serve(path, JSON.parse(JSON.stringify(claims.answer({ method: "GET", path }))));
+    await expect.poll(held, soon).toEqual(["unseen"]);
   });
 
   it("sweeps as often as it is set to", async () => {
