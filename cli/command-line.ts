@@ -50,7 +50,7 @@ const frame = (terminal: Terminal): Command =>
     .helpCommand("help [command]", "Show help for a command.")
     .addHelpText(
       "after",
-      "\nExit codes: 0 success, 1 failure, 2 wrong usage, 3 not held or not yet (status --exit-code, wait).",
+      "\nExit codes: 0 success, 1 failure, 2 wrong usage, 3 not held or not yet (status --exit-code, wait), or something to change (advise).",
     );
 
 /** Commander throws instead of ending the process, and writes where the terminal is. */

@@ -1,119 +1,97 @@
-import { type Duration, formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
-import type { NodeLife } from "./lives.ts";
-import { type Plan, type Replay, regrettedEnds, replay } from "./replay.ts";
+import { quoted } from "../terminal/text.ts";
+import type { Account } from "./history.ts";
+import type { NodePool } from "./objects.ts";
+import type { Applies, Candidate, Ranking } from "./rank.ts";
 
-/** What an hour of an instance type costs; undefined where no price is known, and then nothing is advised in money. */
-export type PriceOf = (instanceType: string | undefined) => number | undefined;
-
-/** One value of `hold`, and its result on this history: a month of it, or, where it is too short, the whole of it. */
-export type Candidate = Readonly<{
-  hold: Duration;
-  /** Launches that it would have made needless. */
-  avoided: number;
-  /** Node-hours that it would have kept nodes idle, and what is left of the worth of the avoided launches. */
-  idle: number;
-  net: number;
-  /** The net in money. */
-  money?: number;
-}>;
-
-/** What to do, and why. */
+/** What to do, in a sentence, and the commands that do it. */
 export type Advice = Readonly<{
-  of: string;
-  launches: number;
-  terminations: number;
-  /** Ends that were soon followed by a launch. */
-  regretted: number;
-  /** The best first. */
-  candidates: readonly Candidate[];
-  recommended?: Candidate;
+  verdict: "holder" | "karpenter" | "nothing" | "unknown";
   because: string;
+  commands: readonly string[];
 }>;
 
-export type Question = Omit<Plan, "hold"> &
-  Readonly<{
-    cluster: string;
-    holds: readonly Duration[];
-    /** What a needless launch is worth, in time of its node. */
-    relaunchCost: Duration;
-    from: Date;
-    until: Date;
-    priceOf?: PriceOf;
-  }>;
+/** How the holder would be started here. */
+export type Place = Readonly<{
+  cluster: string;
+  /** The flags that find the cluster. */
+  flags: readonly string[];
+  /** Nodes of AWS can have the holder in Lambda. */
+  isAws: boolean;
+}>;
 
-export const usualHolds: readonly Duration[] = [2, 5, 10, 15, 20, 30, 45, 60, 90, 120].map(minutes);
+/** A saving below this many node-hours is none. */
+const least = 0.1;
 
-/** From fewer nodes that were needed again, nothing is concluded. */
-const fewest = 3;
-
-/** From a shorter history no month is estimated. */
-const shortest = hours(48);
-
-/** What figures are of, and by what those of the history are multiplied for that. */
-export function scaleOf({ from, until }: Question) {
-  const length = until.getTime() - from.getTime();
-  if (length < shortest) return { per: "in that time", factor: 1 } as const;
-  return { per: "a month", factor: hours(30 * 24) / length } as const;
-}
-
-/** Advice for everything, and for each NodePool by itself where there are several. */
-export function adviseAll(lives: readonly NodeLife[], question: Question): readonly Advice[] {
-  const pools = Map.groupBy(lives, ({ nodePool }) => nodePool);
-  const each = [...pools].sort(([a], [b]) => a.localeCompare(b));
-  const all = advise("cluster", lives, question);
-  if (each.length < 2) return [all];
-  return [all, ...each.map(([pool, ofPool]) => advise(`nodepool/${pool}`, ofPool, question))];
-}
-
-/** Tries each value of `hold` on the same history, and recommends the one with the largest net, or none. */
-export function advise(of: string, lives: readonly NodeLife[], question: Question): Advice {
-  const { holds, relaunchCost } = question;
-  const candidates = holds
-    .map((hold) => candidateOf(hold, replay(lives, { ...question, hold }), question))
-    .sort((a, b) => b.net - a.net);
-  const terminations = lives.filter(({ endedBy }) => endedBy === "karpenter").length;
-  const regretted = regrettedEnds(lives, relaunchCost).size;
-  const facts = { of, launches: lives.length, terminations, regretted, candidates };
-  return { ...facts, ...choose(facts, question) };
-}
-
-function candidateOf(hold: Duration, { kept, avoided, idle }: Replay, question: Question): Candidate {
-  const { relaunchCost, priceOf } = question;
-  const { factor } = scaleOf(question);
-  const inHours = (duration: Duration) => (factor * duration) / hours(1);
-  const money = kept.map(({ life, from, to, spared }) => {
-    const net = (spared ? relaunchCost : 0) - (to.getTime() - from.getTime());
-    return inHours(net) * (priceOf?.(life.instanceType) ?? 0);
-  });
+/** The best candidate and what applies it; also that the holder is not needed. */
+export function advise(
+  ranking: Ranking,
+  accounts: readonly Account[],
+  pools: readonly NodePool[],
+  place: Place,
+): Advice {
+  if (ranking.because) return withoutRanking(ranking.because, accounts);
+  const [best] = ranking.candidates.filter(({ open }) => open === 0);
+  const { per } = ranking;
+  if (!best?.applies || best.saves < least)
+    return {
+      verdict: "nothing",
+      because: `You do not need the holder: no setting that was tried saves anything ${per}.`,
+      commands: [],
+    };
+  const figures = describe(best);
+  if (best.applies.by === "nodepool")
+    return {
+      verdict: "karpenter",
+      because: `You do not need the holder: Karpenter's own ${best.name} ${figures} ${per}, more than any hold.`,
+      commands: patches(best.applies, pools),
+    };
   return {
-    hold,
-    avoided: factor * avoided,
-    idle: inHours(idle),
-    net: inHours(avoided * relaunchCost - idle),
-    ...(priceOf && { money: money.reduce((a, b) => a + b, 0) }),
+    verdict: "holder",
+    because: `${best.name} ${figures} ${per}, more than any other.`,
+    commands: starts(best.applies, place),
   };
 }
 
-type Facts = Omit<Advice, "recommended" | "because">;
+const describe = ({ saves, launches, evictions, nodeHours, money }: Candidate): string =>
+  `saves ${saves.toFixed(1)} node-hours${money === undefined ? "" : ` (${money.toFixed(2)} at your prices)`}: ` +
+  `${launches.toFixed(0)} launches and ${evictions.toFixed(0)} evictions fewer for ${nodeHours.toFixed(1)} node-hours more`;
 
-function choose(facts: Facts, question: Question): Pick<Advice, "recommended" | "because"> {
-  const { terminations, regretted, candidates } = facts;
-  const price = formatDuration(question.relaunchCost);
-  const none = (because: string) => ({ because: `The holder would not help: ${because}.` });
-  if (terminations === 0) return none("Karpenter removed no node in that time");
-  const [best] = candidates;
-  if (!best || best.net <= 0) {
-    const costOf = ({ idle, avoided }: Candidate) => hours(idle / avoided);
-    const [cheapest] = candidates.filter(({ avoided }) => avoided > 0).sort((a, b) => costOf(a) - costOf(b));
-    if (!cheapest) return none("no hold tried would have made a launch needless");
-    const needed = `${formatDuration(cheapest.hold)} would pay if one were worth more than ${formatDuration(costOf(cheapest))}`;
-    const because = `The holder would not pay while a relaunch is worth ${price} of node time; ${needed} (--relaunch-cost).`;
-    return { because };
-  }
-  if (regretted < fewest)
-    return none(`only ${regretted} of ${terminations} removed nodes were needed again within ${price}`);
-  const money = best.money === undefined ? "" : ` (${best.money.toFixed(2)} at your prices)`;
-  const saves = `saves ${best.avoided.toFixed(0)} relaunches and costs ${best.idle.toFixed(1)} idle node-hours`;
-  const net = `net ${best.net.toFixed(1)} node-hours${money} ${scaleOf(question).per}`;
-  return { recommended: best, because: `Recommended: hold=${formatDuration(best.hold)} ${saves}, ${net}.` };
+/** Without a ranking, what is known may still be enough: where Karpenter removes nothing, nothing is to be held. */
+function withoutRanking(because: string, accounts: readonly Account[]): Advice {
+  const known = accounts.filter(({ removed }) => removed !== undefined);
+  const isQuiet = known.length > 0 && known.every(({ removed }) => removed === 0);
+  if (!isQuiet) return { verdict: "unknown", because: `Nothing is ranked: ${because}.`, commands: [] };
+  return {
+    verdict: "nothing",
+    because: "You do not need the holder, by what could be read: Karpenter removed no node in that time.",
+    commands: [],
+  };
+}
+
+const patches = (
+  { isFor, disruption }: Extract<Applies, { by: "nodepool" }>,
+  pools: readonly NodePool[],
+): readonly string[] =>
+  pools.filter(isFor).map((pool) => {
+    const patch = JSON.stringify({ spec: { disruption: disruption(pool) } });
+    return `kubectl patch nodepool ${quoted(pool.metadata.name)} --type merge -p ${quoted(patch)}`;
+  });
+
+function starts(
+  { settings }: Extract<Applies, { by: "holder" }>,
+  { cluster, flags, isAws }: Place,
+): readonly string[] {
+  const asFlags = Object.entries(settings).map(([name, value]) => [
+    `--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
+    value,
+  ]);
+  const asContext = Object.entries({ cluster, ...settings }).flatMap(([name, value]) => [
+    "-c",
+    `${name}=${value}`,
+  ]);
+  const words = (all: readonly string[]) => all.map(quoted).join(" ");
+  return [
+    `karpenter-node-holder run ${words([...flags, ...asFlags.flat()])}   # with --observe it changes nothing`,
+    ...(isAws ? [`npx cdk deploy ${words(asContext)}`] : []),
+  ];
 }

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import * as v from "valibot";
 import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
 import { anyObject, parse } from "../../lambda/schemas/parse.ts";
-import type { PriceOf } from "./advice.ts";
-import type { NodeLife } from "./lives.ts";
+
+/** What an hour of an instance type costs; undefined where no price is known, and then nothing is shown in money. */
+export type PriceOf = (instanceType: string | undefined) => number | undefined;
 
 const aPrice = "a price an hour";
 const prices = v.pipe(anyObject, v.record(v.string(), v.pipe(v.number(aPrice), v.minValue(0, aPrice))));
@@ -16,12 +17,15 @@ export function readPrices(path: string | undefined, price: number | undefined):
 }
 
 /** Names the instance types whose nodes have no price, so that their cost is not taken for none. */
-export function describeMissingPrices(lives: readonly NodeLife[], priceOf: PriceOf | undefined): string[] {
+export function describeMissingPrices(
+  nodes: readonly Readonly<{ instanceType?: string }>[],
+  priceOf: PriceOf | undefined,
+): string[] {
   if (!priceOf) return [];
-  const unpriced = lives.filter(({ instanceType }) => priceOf(instanceType) === undefined);
+  const unpriced = nodes.filter(({ instanceType }) => priceOf(instanceType) === undefined);
   if (unpriced.length === 0) return [];
   const types = [...new Set(unpriced.map(({ instanceType = "an unknown type" }) => instanceType))].sort();
-  const what = `No price is known for ${types.join(", ")} (${unpriced.length} of ${lives.length} nodes)`;
+  const what = `No price is known for ${types.join(", ")} (${unpriced.length} of ${nodes.length} nodes)`;
   return [`${what}, so nothing is shown in money. Add them to --prices, or give --price.`];
 }
 

@@ -1,117 +1,97 @@
-import { after, type Duration } from "../../lambda/core/duration.ts";
+import { after } from "../../lambda/core/duration.ts";
 import { endOf, launchHoldAfter } from "../../lambda/core/launches.ts";
 import type { LaunchHold } from "../../lambda/core/record.ts";
-import { type Rules, scopeOf } from "../../lambda/core/rules.ts";
-import type { NodeLife } from "./lives.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
+import type { History, Launch, Removal } from "./history.ts";
 
-/** The settings of the replayed holder. */
-export type Plan = Pick<Rules, "hold" | "maxHold" | "breather" | "scope"> &
-  Readonly<{
-    /** A command that Karpenter began before a hold continues: for this long a hold avoids no end. */
-    begunBefore: Duration;
-  }>;
+/** The holder's own settings, where a policy is the holder. */
+export type HolderRules = Pick<Rules, "hold" | "auto" | "maxHold" | "breather">;
 
-/** A node that a hold would have kept beyond its real end. */
+/** Another way to decide when nodes go. */
+export type Policy = Readonly<{
+  /** Until when a removal waits; undefined: it never takes place. */
+  waits: (removal: Removal, hold: LaunchHold | undefined) => Date | undefined;
+  rules?: HolderRules;
+}>;
+
+/** A node that would have stayed beyond its real end. */
 export type Kept = Readonly<{
-  life: NodeLife;
+  removal: Removal;
   from: Date;
   to: Date;
-  /** The launch that it would have made needless. */
-  spared?: NodeLife;
+  /** The launch that it would have made needless: its pods find this node. */
+  spared?: Launch;
+  /** Its removal had not taken place when the history ended. */
+  isOpen?: true;
 }>;
 
-/** The result of a replay. */
-export type Replay = Readonly<{
-  kept: readonly Kept[];
-  /** The launches that it would have made needless. */
-  avoided: number;
-  idle: Duration;
-}>;
+type NodeEvent = Readonly<{ at: Date; launch: Launch }> | Readonly<{ at: Date; removal: Removal }>;
 
-type NodeEvent = Readonly<{ at: Date; life: NodeLife; is: "launch" | "end" }>;
-
-/** Ends that Karpenter chose, and that are followed by the launch of like capacity soon after, paired one to one. */
-export function regrettedEnds(lives: readonly NodeLife[], within: Duration): ReadonlyMap<NodeLife, NodeLife> {
-  const pairs = new Map<NodeLife, NodeLife>();
-  const waiting = new Map<string, NodeEvent[]>();
-  for (const event of nodeEventsOf(lives)) {
-    const { at, life, is } = event;
-    const open = waiting.get(life.nodePool) ?? [];
-    waiting.set(life.nodePool, open);
-    if (is === "end") {
-      open.push(event);
-      continue;
-    }
-    // The oldest that still counts: no other choice makes more pairs.
-    while (open[0] && after(open[0].at, within) < at) open.shift();
-    const ended = open.shift();
-    if (ended) pairs.set(ended.life, life);
-  }
-  return pairs;
-}
-
-/** Replays history with a holder: the nodes that holds would have kept, the launches that these would have spared, and their idle time. */
-export function replay(lives: readonly NodeLife[], plan: Plan): Replay {
-  const scopes = Map.groupBy(lives, ({ nodePool }) => scopeOf(plan, nodePool));
-  const kept = [...scopes.values()].flatMap((ofScope) => keptIn(ofScope, plan));
-  return {
-    kept,
-    avoided: kept.filter(({ spared }) => spared).length,
-    idle: kept.reduce((sum, { from, to }) => sum + to.getTime() - from.getTime(), 0),
-  };
-}
-
-/** What the holds of one scope would have kept. CloudTrail names every launch at once. */
-function keptIn(lives: readonly NodeLife[], plan: Plan): readonly Kept[] {
-  const rules = { ...plan, auto: false, initialDelay: 0 };
+/**
+ * Replays history with another policy. A node that is kept takes the next launch in its NodePool, one to one; drift,
+ * replacements and everything that nobody chose happen as they did.
+ */
+export function replay({ launches, removals, until }: History, { waits, rules }: Policy): readonly Kept[] {
+  const events: NodeEvent[] = [
+    // At the same time the removal comes first, because it cannot be of that launch.
+    ...removals.filter(isReplayed).map((removal) => ({ at: removal.at, removal })),
+    ...launches.filter(({ isReplacement }) => !isReplacement).map((launch) => ({ at: launch.at, launch })),
+  ];
   const kept: Kept[] = [];
+  let waiting: Removal[] = [];
   let hold: LaunchHold | undefined;
   /** Launches in a breather do not count. */
   let countFrom = new Date(0);
-  let waiting: NodeEvent[] = [];
-  const endHoldDueBy = (now: Date) => {
-    const end = hold && endOf(hold, rules);
-    if (!end || end.at > now) return;
-    kept.push(...waiting.map(({ life, at }) => ({ life, from: at, to: end.at })));
-    waiting = [];
+  const settle = (now: Date) => {
+    const due = (removal: Removal) => waits(removal, hold) ?? now;
+    const isOver = (removal: Removal) => {
+      const to = waits(removal, hold);
+      return to !== undefined && to <= now;
+    };
+    for (const removal of waiting.filter(isOver)) kept.push({ removal, from: removal.at, to: due(removal) });
+    waiting = waiting.filter((removal) => !isOver(removal));
+    const end = hold && rules && endOf(hold, rules);
+    if (!end || !rules || end.at > now) return;
     hold = undefined;
     if (end.isCapped) countFrom = after(end.at, rules.breather);
   };
-  for (const [time, events] of Map.groupBy(nodeEventsOf(lives), ({ at }) => at.getTime())) {
+  for (const [time, together] of Map.groupBy(
+    events.toSorted((a, b) => a.at.getTime() - b.at.getTime()),
+    ({ at }) => at.getTime(),
+  )) {
     const now = new Date(time);
-    endHoldDueBy(now);
-    const isKept = hold && after(hold.startedAt, rules.begunBefore) <= now;
-    const launched: NodeLife[] = [];
-    for (const event of events) {
-      const { life, is } = event;
-      if (is === "end") {
-        if (isKept) waiting.push(event);
+    settle(now);
+    const launched: Launch[] = [];
+    for (const event of together) {
+      if ("removal" in event) {
+        const to = waits(event.removal, hold);
+        if (to === undefined || to > now) waiting.push(event.removal);
         continue;
       }
-      const spares = waiting.find((one) => one.life.nodePool === life.nodePool);
+      const { launch } = event;
+      const spares = waiting.find(({ nodePool }) => nodePool === launch.nodePool);
       waiting = waiting.filter((one) => one !== spares);
-      if (spares) kept.push({ life: spares.life, from: spares.at, to: now, spared: life });
-      else launched.push(life);
+      if (spares) kept.push({ removal: spares, from: spares.at, to: now, spared: launch });
+      else launched.push(launch);
     }
-    const launches = launched.map(({ instance, launchedAt, nodePool }) => ({
-      instance,
-      launchedAt,
-      nodePool,
-    }));
-    hold = launchHoldAfter({ before: hold, launches, countFrom, rules, now });
+    if (!rules) continue;
+    const holding = launched.map(({ node, at, nodePool }) => ({ instance: node, launchedAt: at, nodePool }));
+    hold = launchHoldAfter({
+      before: hold,
+      launches: holding,
+      countFrom,
+      rules: { ...rules, initialDelay: 0 },
+      now,
+    });
   }
-  endHoldDueBy(new Date(8.64e15));
+  settle(until);
+  for (const removal of waiting) {
+    const to = waits(removal, hold);
+    kept.push({ removal, from: removal.at, to: to ?? until, ...(to === undefined && { isOpen: true }) });
+  }
   return kept;
 }
 
-/** By time; at the same time the end comes first, because it cannot be the end of that launch. */
-function nodeEventsOf(lives: readonly NodeLife[]): NodeEvent[] {
-  const all = lives.flatMap((life): NodeEvent[] => {
-    const { launchedAt, endedAt, endedBy } = life;
-    return [
-      { at: launchedAt, life, is: "launch" },
-      ...(endedAt && endedBy === "karpenter" ? [{ at: endedAt, life, is: "end" } as const] : []),
-    ];
-  });
-  return all.sort((a, b) => a.at.getTime() - b.at.getTime() || a.is.localeCompare(b.is));
-}
+/** Those that another policy could have delayed, and whose worth is known. */
+export const isReplayed = ({ reason, share }: Removal): boolean =>
+  (reason === "Empty" || reason === "Underutilized") && share !== undefined;

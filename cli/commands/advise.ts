@@ -1,59 +1,39 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import {
-  after,
-  type Duration,
-  earlier,
-  hours,
-  later,
-  minutes,
-  parseDuration,
-} from "../../lambda/core/duration.ts";
-import { TryAgainError } from "../../lambda/core/errors.ts";
+import { type Duration, hours, minutes, parseDuration } from "../../lambda/core/duration.ts";
+import { BadInputError } from "../../lambda/core/errors.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
-import type { Question } from "../advise/advice.ts";
-import type { InstanceEvent } from "../advise/lives.ts";
-import { explainAwsError } from "../aws-errors.ts";
-import { awsConfig, type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
-import { Failure } from "../terminal/failure.ts";
-import {
-  asJson,
-  durationOption,
-  type Output,
-  priceFlag,
-  withExamples,
-  withOutput,
-} from "../terminal/flags.ts";
-import { checkWritable, writePrivateFile } from "../terminal/private-file.ts";
-import { Progress } from "../terminal/progress.ts";
-import { settingsFrom, withSettings } from "../terminal/setting-flags.ts";
+import type { AdviseFlags } from "../advise/look.ts";
+import { clusterName, withAws } from "../terminal/cluster-flags.ts";
+import { AnswerNo } from "../terminal/failure.ts";
+import { asJson, durationOption, priceFlag, withExamples, withOutput } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { about } from "../terminal/text.ts";
 
-type AdviseOptions = ClusterFlags &
-  Readonly<{
-    since: Duration;
-    from?: string[];
-    cache?: string;
-    holds?: readonly Duration[];
-    relaunchCost: Duration;
-    prices?: string;
-    price?: number;
-    html?: string;
-    output: Output;
-  }>;
-
-/** The settings of the holder that is tried, beside each `hold`. */
-const { maxHold, breather, scope } = holderSettings;
-
-/** Karpenter goes on with what it began. */
-const begunBefore = minutes(3);
-
-/** Computes from CloudTrail which `hold` would have been best. */
+/** Looks at a cluster without a change: what Karpenter did and may do, what to change, and which setting costs least. */
 export const advise = (terminal: Terminal): Command => {
   const since = [hours(1), hours(2160)] as const;
-  const command = withOutput(withCluster(new Command("advise"), terminal), ["table", "json"])
-    .description("Compute from CloudTrail which hold would have been best, and what it would have cost.")
-    .addOption(durationOption("--since <duration>", "how far to look back, to 2160h", since, hours(168)))
+  const { relaunchCost, evictionCost } = holderSettings;
+  const usual = (text: string) => parseDuration(text) ?? 0;
+  const command = withOutput(new Command("advise"), ["table", "json"])
+    .description(
+      "Look at a cluster, without any change: what Karpenter did lately, what the NodePools allow and when, what to " +
+        "change in them, and which setting of Karpenter or of the holder would cost least. It needs a kubeconfig with " +
+        "rights to get and list, and nothing installed.",
+    )
+    .summary("Look at a cluster, without any change, and rank settings of Karpenter and of the holder.")
+    .option("--kubeconfig <path>", "how to reach the cluster (default: $KUBECONFIG, then ~/.kube/config)")
+    .option("--context <name>", "the kubeconfig's context (default: its current one)")
+    .option(
+      "--log <path...>",
+      "read a saved log of Karpenter, JSON lines; without --kubeconfig and --context no cluster is asked",
+    )
+    .option(
+      "--cluster <name>",
+      "read CloudTrail of this EKS cluster, for longer times; like --log",
+      clusterName,
+    )
+    .addOption(
+      durationOption("--since <duration>", "how far to look back in CloudTrail, to 2160h", since, hours(168)),
+    )
     .addOption(
       new Option(
         "--from <path...>",
@@ -62,121 +42,70 @@ export const advise = (terminal: Terminal): Command => {
     )
     .option(
       "--cache <file>",
-      "cache file, so that reading can continue later (default: one for each account, region and cluster)",
+      "CloudTrail's cache file, so that reading can continue later (default: one for each account, region and cluster)",
     )
-    .option("--holds <durations>", "values to try, like 5m,20m,1h", holdsFlag)
+    .addOption(
+      new Option("--time-zone <zone>", "the time zone of weeks and office hours")
+        .argParser(timeZoneFlag)
+        .default(new Intl.DateTimeFormat().resolvedOptions().timeZone, "this machine's"),
+    )
+    .addOption(
+      new Option("--holds <durations>", "constant holds to try, like 5m,20m,1h")
+        .argParser(holdsFlag)
+        .default([minutes(20)], "20m"),
+    )
     .addOption(
       durationOption(
         "--relaunch-cost <duration>",
-        "what a needless launch is worth, in time of its node",
+        "what a launch is worth, in time of its node",
         [minutes(1), hours(24)],
-        minutes(10),
+        usual(relaunchCost.default),
+      ),
+    )
+    .addOption(
+      durationOption(
+        "--eviction-cost <duration>",
+        "what an evicted pod is worth, in time of its node",
+        [0, hours(24)],
+        usual(evictionCost.default),
       ),
     )
     .option("--price <amount>", "what an hour of a node costs", priceFlag)
     .option("--prices <file>", 'what an hour costs by instance type: {"m5.large": 0.096}')
-    .option("--html <file>", "also write a report with plots")
-    .action((options: AdviseOptions) => answer(options, terminal));
-  return withExamples(withSettings(command, { maxHold, breather, scope }), [
-    ["advise --cluster prod", "from the last week"],
+    .action((flags: AdviseFlags) => answer(flags, terminal));
+  return withExamples(withAws(command), [
+    ["advise", "the cluster of your kubeconfig"],
+    ["advise --context prod --time-zone Europe/Berlin", "another context and time zone"],
     [
-      "advise --cluster prod --since 720h --prices prices.json --html advice.html",
-      "a month, in money, as a report",
+      "advise --context prod --log karpenter.log --price 0.192",
+      "also from a longer, saved log, and in money",
     ],
-    ["advise --cluster prod --from events.json", "from what `aws cloudtrail lookup-events` exported"],
+    ["advise --cluster prod --since 720h", "a month of CloudTrail"],
     ["advise --cluster prod --from AWSLogs", "from a trail's log files, copied from its bucket"],
+    ["advise -o json | jq '.findings[].change'", "for a program; 3 is its exit code if there are findings"],
   ]);
 };
 
-async function answer(options: AdviseOptions, terminal: Terminal): Promise<void> {
-  const { out, style } = terminal;
-  // Every hold that is tried is cut by maxHold, however short that is.
-  const { relaunchCost: _, ...flags } = options;
-  const { settings } = settingsFrom(flags, { hold: "1m" });
-  const { adviseAll, scaleOf, usualHolds } = await import("../advise/advice.ts");
-  const { describeMissingPrices, readPrices } = await import("../advise/prices.ts");
-  const priceOf = readPrices(options.prices, options.price);
-  if (options.html) checkWritable(options.html);
-  const now = new Date();
-  const events = options.from
-    ? (await import("../advise/cloudtrail-events.ts")).exportedEvents(options.from, options.cluster)
-    : await readCloudTrail(options, now, terminal);
-  const { nodeLives } = await import("../advise/lives.ts");
-  const lives = nodeLives(events);
-  if (lives.length === 0) throw nothingFound(options);
-
-  const times = events.map(({ at }) => at);
-  const period = options.from
-    ? { from: times.reduce(earlier), until: times.reduce(later) }
-    : { from: after(now, -options.since), until: now };
-  const { maxHold, breather, scope } = settings;
-  const plan = { begunBefore, maxHold, breather, scope };
-  const { holds = usualHolds, relaunchCost, cluster } = options;
-  const unpriced = describeMissingPrices(lives, priceOf);
-  const inMoney = unpriced.length === 0 && priceOf ? { priceOf } : {};
-  const question: Question = { cluster, ...plan, ...period, holds, relaunchCost, ...inMoney };
-  const advice = adviseAll(lives, question);
-
-  const view = await import("../advise/view.ts");
-  const notes = [...unpriced, ...view.assumptions(question)];
-  const figures = scaleOf(question).per;
-  if (options.output === "json")
-    out(asJson({ cluster, ...period, figures, advice: advice.map(view.adviceJson) }));
-  else {
-    out(`${view.describePeriod(question)}\n`);
-    for (const one of advice) out(`${view.adviceView(one, question, style).join("\n")}\n`);
-    for (const one of notes) out(style("dim", `· ${one}`));
-  }
-  if (!options.html) return;
-  const { advicePage } = await import("../advise/page.ts");
-  writePrivateFile(options.html, advicePage({ question, advice, assumptions: notes }));
-  terminal.notify(`The report is in ${options.html}.`);
+async function answer(flags: AdviseFlags, terminal: Terminal): Promise<void> {
+  if (flags.from && !flags.cluster)
+    throw new BadInputError("These flags do not fit", [
+      "--from needs --cluster: an export has several clusters",
+    ]);
+  const { look } = await import("../advise/look.ts");
+  const { print, json, findings } = await look(flags, terminal);
+  if (flags.output === "json") terminal.out(asJson(json));
+  else for (const line of print()) terminal.out(line);
+  if (findings > 0) throw new AnswerNo();
 }
 
-/** Reads from AWS what the cache does not have yet. */
-async function readCloudTrail(
-  options: AdviseOptions,
-  now: Date,
-  terminal: Terminal,
-): Promise<readonly InstanceEvent[]> {
-  const { env } = terminal;
-  const { Archive, cacheFile } = await import("../advise/archive.ts");
-  const { CloudTrailReader } = await import("../advise/cloudtrail.ts");
-  const config = awsConfig(options, env);
-  const path = options.cache ?? (await cacheFile(config, options.cluster, env));
-  const archive = new Archive(path);
-  const from = after(now, -options.since);
-  // The newest quarter of an hour is not in CloudTrail yet, and must not count as read.
-  const to = after(now, -minutes(15));
-  const progress = new Progress(1, terminal);
-  const task = progress.begin("CloudTrail");
+function timeZoneFlag(text: string): string {
   try {
-    await new CloudTrailReader(config, options.cluster).read(archive, from, to, (soFar) => {
-      const back = about(now.getTime() - soFar.reached.getTime());
-      task.advance(
-        soFar.share,
-        `${soFar.call} read back to ${back} ago, ${soFar.events} events of this cluster so far`,
-      );
-    });
-    progress.stop();
-  } catch (error) {
-    progress.stop();
-    const explained = explainAwsError(error, "look up CloudTrail events");
-    const kept = `What was read is kept in ${path}; the same command continues from there.`;
-    if (explained instanceof Failure) throw new Failure(explained.message, `${explained.remedy} ${kept}`);
-    if (explained instanceof TryAgainError) throw new Failure(explained.message, kept);
-    throw explained;
+    new Intl.DateTimeFormat("en-US", { timeZone: text });
+    return text;
+  } catch {
+    throw new InvalidArgumentError("It must be a time zone, like Europe/Berlin.");
   }
-  return archive.events.filter(({ at }) => at >= from);
 }
-
-const nothingFound = ({ cluster, from }: AdviseOptions): Failure =>
-  new Failure(
-    `no launch of a Karpenter node of cluster ${cluster} was found`,
-    from
-      ? "Does the export contain CreateFleet, RunInstances and TerminateInstances, and is it of this cluster?"
-      : "Check --cluster and --region, or look back further with --since.",
-  );
 
 function holdsFlag(text: string): readonly Duration[] {
   return text.split(",").map((one) => {

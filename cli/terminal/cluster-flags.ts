@@ -103,7 +103,7 @@ function endpointUrl(text: string): string {
   throw new InvalidArgumentError("It must be an address like https://lambda.eu-west-1.amazonaws.com.");
 }
 
-function clusterName(text: string): string {
+export function clusterName(text: string): string {
   const { pattern, expected } = holderSettings.cluster.value;
   if (pattern.test(text)) return text;
   throw new InvalidArgumentError(`It must be ${expected}.`);

@@ -29,6 +29,8 @@ export type KubernetesCall = Readonly<{
   body?: unknown;
   /** The caller does not need the answer's body, and reading it takes time. */
   ignoresAnswer?: boolean;
+  /** The answer is text, like a log, and not JSON. */
+  readsText?: boolean;
 }>;
 
 /** With less time left no request starts, because its answer would come after the deadline. */
@@ -133,7 +135,8 @@ export class KubernetesClient implements KubernetesCaller {
 
   #classify(call: KubernetesCall, access: ClusterAccess, { status, headers, body }: HttpResponse): Answer {
     if (status >= 200 && status < 300) {
-      return call.ignoresAnswer ? { kind: "done", body: undefined } : read(body, access);
+      if (call.ignoresAnswer) return { kind: "done", body: undefined };
+      return call.readsText ? { kind: "done", body } : read(body, access);
     }
     const answer = statusIn(body, access);
     const message = answer.message || redirected(headers.location) || STATUS_CODES[status] || "";

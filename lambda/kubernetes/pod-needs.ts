@@ -38,7 +38,11 @@ function whyFixed(
   return isProtected ? "a PodDisruptionBudget has no room" : undefined;
 }
 
-function matches(given: Budget["spec"]["selector"], labels: Readonly<Record<string, string>>): boolean {
+/** Whether a selector of labels selects an object with these; none selects nothing. */
+export function matches(
+  given: Budget["spec"]["selector"],
+  labels: Readonly<Record<string, string>>,
+): boolean {
   if (!given) return false;
   const { matchLabels, matchExpressions } = given;
   return (

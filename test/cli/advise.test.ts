@@ -1,12 +1,26 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
+import { hours, minutes } from "../../lambda/core/duration.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { fakeAws, jsonError } from "../support/fake-aws.ts";
 import { newFolder } from "../support/new-folder.ts";
+import {
+  aClaim,
+  advise,
+  adviseOn,
+  aNode,
+  aNodePool,
+  anEvent,
+  aPod,
+  clusterWith,
+  karpentersPod,
+} from "./advise-cluster.ts";
 import { fleet, terminate } from "./cloudtrail-records.ts";
+import { churn, nth } from "./karpenter-lines.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -16,141 +30,257 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-describe("advise", () => {
-  const churnFrom = (first: number) =>
-    Array.from({ length: 20 }, (_, i) => [fleet(first + i, i * 10), terminate(first + i, i * 10 + 5)]).flat();
-  const churn = churnFrom(0);
-  /** The same for other instances, in a NodePool of this name. */
-  const churnIn = (nodePool: string): typeof churn =>
-    JSON.parse(JSON.stringify(churnFrom(100)).replaceAll('"batch"', JSON.stringify(nodePool)));
-  const advise = async (...words: string[]) => {
-    const terminal = new CollectedTerminal();
-    const exit = await commandLine(["advise", "--cluster", "prod", ...words], terminal);
-    return { exit, output: terminal.output, reported: terminal.reported };
-  };
+const quiet = {
+  nodePools: [aNodePool({ name: "default" })],
+  nodeClaims: [],
+  nodes: [],
+  pods: [karpentersPod()],
+};
+const readable = { ...quiet, pdbs: [], jobs: [], events: [] };
+const logOf = (lines: readonly string[]) => {
+  const path = join(folder, "karpenter.log");
+  writeFileSync(path, lines.join("\n"));
+  return path;
+};
+
+describe("advise with a kubeconfig and nothing else", () => {
+  it("shows what Karpenter did by each source, what may happen when, what to change, and what costs least", async () => {
+    const names = [1, 2, 3].map((n) => nth(n, "default"));
+    const { exit, output } = await adviseOn({
+      nodePools: [aNodePool({ name: "default", disruption: { consolidateAfter: "30s" } })],
+      nodeClaims: names.map((name, n) => aClaim({ name, age: hours(20 * (n + 1)) })),
+      nodes: names.map((name) => aNode({ name })),
+      pods: [karpentersPod(), aPod({ name: "web-1", node: names[0] ?? "" })],
+      ...{ pdbs: [], jobs: [{ metadata: { name: "report", namespace: "default" } }] },
+      events: [
+        anEvent("NodeClaim", "default-gone1", "Launched", "Status condition transitioned", minutes(50)),
+        anEvent(
+          "NodeClaim",
+          "default-gone1",
+          "DisruptionTerminating",
+          "Disrupting NodeClaim: Underutilized",
+          minutes(20),
+        ),
+        anEvent("Pod", "report-x7k2p", "Evicted", "Evicted pod: Underutilized", minutes(19)),
+        anEvent("Pod", "web-0", "Evicted", "Evicted pod: Underutilized", minutes(19)),
+      ],
+      log: churn(20).join("\n"),
+      metrics: [
+        'karpenter_nodeclaims_created_total{nodepool="default",reason="provisioned"} 210',
+        'karpenter_nodeclaims_terminated_total{nodepool="default"} 198',
+        'karpenter_nodeclaims_disrupted_total{nodepool="default",reason="empty"} 40',
+        'karpenter_nodeclaims_disrupted_total{nodepool="default",reason="expired"} 3',
+        'karpenter_pods_disruption_initiated_total{nodepool="default",reason="empty"} 7',
+      ].join("\n"),
+    });
+    expect(exit).toBe(0);
+    const lines = output.split("\n");
+    expect(lines.filter((line) => !line.startsWith("    ") && line.length > 80)).toEqual([]);
+    // Times of the look itself are of no interest.
+    const steady = output
+      .replace(/\d\d [A-Z]\w\w, \d\d:\d\d(?= +21 Nov)/, "xx xxx, xx:xx")
+      .replace(/(21 Nov, 12:00 +).*/, "$1x")
+      .replace(/\S+\/kubeconfig /, "KUBECONFIG ");
+    // A change is accepted with `npx vitest run test/cli/advise --update`, and read in the diff.
+    await expect(`${steady}\n`).toMatchFileSnapshot("printed/advice.txt");
+  });
+
+  it("says of each part that it may not read that it is unknown, and never 0", async () => {
+    const { exit, output } = await adviseOn({ pods: [karpentersPod()] });
+    expect(exit).toBe(0);
+    expect(output).toMatch(/^ {2}NodePools +no: no right \(403\)$/m);
+    expect(output).toMatch(/^ {2}Karpenter's log +no: no right \(403\)$/m);
+    expect(output).toContain("now: unknown");
+    expect(output).toContain("before: unknown, because no source could be read");
+    expect(output).toContain("unknown: no NodePool could be read");
+    expect(output).toContain("nothing was found in what was read");
+    expect(output).toContain("could not be read: NodePools,");
+    expect(output).toContain("Nothing is ranked: only Karpenter's log has the pods");
+    expect(output).not.toMatch(/ 0( |$)/m);
+  });
+
+  it("takes no events of Karpenter at all for unknown, because it may write them under another name", async () => {
+    const { output } = await adviseOn({ ...readable, metrics: "karpenter_nodeclaims_created_total 4" });
+    const row = (name: string) => new RegExp(`^ {2}${name} +(.*)$`, "m").exec(output)?.[1];
+    expect(row("nodes launched")).toMatch(/^unknown +4$/);
+    expect(row("pods evicted")).toMatch(/^unknown +0$/);
+    expect(row("Jobs' pods killed")).toMatch(/^unknown +unknown$/);
+  });
+
+  it("does not count pods by metrics where this version of Karpenter has no counter for them", async () => {
+    const pods = [karpentersPod("1.13.0")];
+    const { output } = await adviseOn({ ...readable, pods, metrics: "karpenter_nodeclaims_created_total 4" });
+    expect(output).toMatch(/^ {2}pods evicted +unknown +unknown$/m);
+  });
+
+  it("ends with 3 where it found something to change, and with 0 otherwise", async () => {
+    const annotations = { "karpenter.sh/do-not-disrupt": "true" };
+    const nodePools = [aNodePool({ name: "default", annotations })];
+    const found = await adviseOn({ ...readable, nodePools });
+    expect(found.exit).toBe(3);
+    expect(found.output).toContain("kubectl annotate nodepool default karpenter.sh/do-not-disrupt-");
+    const none = await adviseOn(readable);
+    expect(none.exit).toBe(0);
+    expect(none.output).toMatch(/nothing was found$/m);
+  });
+
+  it("draws closed hours in the time zone that is asked for", async () => {
+    const budgets = [{ nodes: "0", schedule: "0 0 * * *", duration: "12h" }];
+    const nodePools = [aNodePool({ name: "default", disruption: { budgets } })];
+    const { output } = await adviseOn({ ...readable, nodePools }, "--time-zone", "Asia/Kolkata");
+    expect(output).toContain("in Asia/Kolkata");
+    expect(output).toContain(`each day${"█".repeat(11)}${"·".repeat(24)}${"█".repeat(13)}  12h`);
+  });
+
+  it("mentions a holder that is at work there", async () => {
+    const nodes = [aNode({ name: "a", labels: { [holdLabel]: "cluster-1" } })];
+    expect((await adviseOn({ ...readable, nodes })).output).toContain(
+      "The holder is at work here (nodes with its label: 1)",
+    );
+  });
+
+  it("gives programs all of it under a name with a version", async () => {
+    const { output, exit } = await adviseOn(
+      { ...readable, log: churn(9).join("\n") },
+      "-o",
+      "json",
+      "--price",
+      "2",
+    );
+    expect(exit).toBe(0);
+    const answer = JSON.parse(output);
+    expect(answer.schema).toBe("karpenter-node-holder/advise/v1");
+    expect(Object.keys(answer)).toEqual(
+      [
+        "schema",
+        "cluster",
+        "readAt",
+        "timeZone",
+        "sources",
+        "present",
+        "happened",
+        "allowed",
+        "findings",
+      ].concat([...["unread", "ranking", "advice", "notes"]]),
+    );
+    expect(answer.happened[1]).toMatchObject({
+      source: "log",
+      launched: 9,
+      removed: 9,
+      byReason: { Underutilized: 9 },
+    });
+    expect(answer.happened[1]).not.toHaveProperty("jobsKilled");
+    expect(answer.allowed[0].reasons.map(({ reason }: { reason: string }) => reason)).toEqual([
+      ...["Empty", "Underutilized", "Drifted"],
+    ]);
+    for (const { money, saves } of answer.ranking.candidates) expect(money).toBeCloseTo(2 * saves);
+    expect(answer.ranking.limits).toContain("takes the next launch");
+    expect(answer.advice.commands.length).toBeGreaterThan(0);
+  });
+
+  it("shows names as plain lines, whatever they contain", async () => {
+    const nodes = [
+      aNode({
+        name: "a\u001b[32m\nYou need the holder",
+        annotations: { "karpenter.sh/do-not-disrupt": "1h" },
+      }),
+    ];
+    const { output } = await adviseOn({ ...readable, nodes });
+    expect(output).toContain("node a You need the holder");
+    expect(output).not.toContain("\u001b");
+  });
+
+  it("fails at once where the cluster cannot be reached", async () => {
+    const { kubeconfig, server } = await clusterWith(readable);
+    await server.stop();
+    const { exit, output, reported } = await advise("--kubeconfig", kubeconfig, "--time-zone", "UTC");
+    expect({ exit, output }).toEqual({ exit: 1, output: "" });
+    expect(reported).toContain("the cluster cannot be reached: ");
+    expect(reported).toContain("--kubeconfig and --context");
+  });
+});
+
+describe("advise on a saved log", () => {
+  it("needs no cluster, and tries no setting of NodePools that it has not read", async () => {
+    const { exit, output } = await advise("--log", logOf(churn(20)));
+    expect(exit).toBe(0);
+    expect(output).toMatch(/log files +3h16m of it, to 2026-11-21T15:16Z/);
+    expect(output).toContain("hold=auto");
+    expect(output).not.toContain("WhenEmpty ");
+    expect(output).toContain("Karpenter's own settings were not tried");
+    expect(output).not.toContain("What your NodePools allow");
+  });
+
+  it("joins a cluster that is named, and the longer log counts", async () => {
+    const path = logOf(churn(20));
+    const served = { ...readable, log: churn(3, { first: 50 }).join("\n") };
+    const { output } = await adviseOn(served, "--log", path);
+    expect(output).toMatch(/nodes launched +unknown +20$/m);
+    expect(output).toContain("WhenEmpty");
+  });
+
+  it("prints the command that starts the winner, with the flags that find the cluster", async () => {
+    const { output } = await adviseOn({
+      ...readable,
+      nodes: [aNode({ name: "a" })],
+      log: churn(20).join("\n"),
+    });
+    expect(output).toMatch(
+      /^ {4}karpenter-node-holder run --kubeconfig \S+ --hold auto --relaunch-cost 5m --eviction-cost 3m/m,
+    );
+    expect(output).toMatch(
+      /^ {4}npx cdk deploy -c cluster=fake -c hold=auto -c relaunchCost=5m -c evictionCost=3m$/m,
+    );
+  });
+
+  it("ends with 2 for a file without a line of Karpenter", async () => {
+    const { exit, reported } = await advise("--log", logOf(["nothing", "{}"]));
+    expect(exit).toBe(2);
+    expect(reported).toContain("has no line of Karpenter as JSON");
+  });
+});
+
+describe("advise on CloudTrail", () => {
+  const churned = Array.from({ length: 20 }, (_, i) => [fleet(i, i * 10), terminate(i, i * 10 + 5)]).flat();
   const exported = (records: readonly object[]) => {
     const path = join(folder, "records.json");
     writeFileSync(path, JSON.stringify({ Records: records }));
     return path;
   };
+  const onTrail = (...words: readonly string[]) => advise("--cluster", "prod", ...words);
 
-  it("recommends the best hold and prints the command that deploys it, with every setting that is not the default", async () => {
-    const records = exported([...churn, fleet(99, 3 * 24 * 60)]);
-    const { exit, output } = await advise("--from", records);
+  it("counts nodes, and ranks nothing, because CloudTrail has neither pods nor reasons", async () => {
+    const { exit, output } = await onTrail("--from", exported(churned));
     expect(exit).toBe(0);
-    expect(output).toMatch(/^From 2026-11-21 12:00 to 2026-11-24 12:00 UTC, 3.0 days. Figures are a month's/);
-    expect(output).toContain(
-      "21 nodes launched, 20 removed by Karpenter, 19 of those needed again within 10m",
-    );
-    expect(output).toMatch(/^Recommended: hold=45m saves 160 relaunches .* node-hours a month\.$/m);
-    expect(output).toMatch(/^To deploy it: npx cdk deploy -c cluster=prod -c hold=45m$/m);
-    const changed = [
-      "--max-hold",
-      "4h",
-      "--breather",
-      "10m",
-      "--scope",
-      "nodepool",
-      "--relaunch-cost",
-      "12m",
-    ];
-    const other = await advise("--from", records, "--holds", "1h", ...changed);
-    expect(other.output).toMatch(/ -c cluster=prod -c hold=1h -c maxHold=4h -c scope=nodepool$/m);
-    expect(other.output).toContain("Holds are by NodePool, 4h at most, with a breather of 10m.");
-  });
-
-  it("shows names of NodePools as plain lines, whatever was tagged", async () => {
-    const forged = churnIn("\u001b[32mx\nRecommended: nothing");
-    const { output } = await advise("--from", exported([...churn, ...forged]));
-    expect(output).toContain("nodepool/x Recommended: nothing  ");
-    expect(output).not.toContain("\u001b");
-    expect(output).not.toMatch(/^Recommended: nothing/m);
-  });
-
-  it("gives programs each hold that it tried, in one price for all", async () => {
-    const { output } = await advise(
-      "--from",
-      exported(churn),
-      "--price",
-      "0.6",
-      "--holds",
-      "20m,45m",
-      "-o",
-      "json",
-    );
-    const { figures, advice } = JSON.parse(output);
-    const [{ candidates, recommended }] = advice;
-    expect(figures).toBe("in that time");
-    expect(candidates.map(({ hold }: { hold: string }) => hold).toSorted()).toEqual(["20m", "45m"]);
-    expect(candidates[0].money).toBeCloseTo(candidates[0].net * 0.6);
-    expect(recommended).toBe(candidates[0].hold);
+    expect(output).toMatch(/nodes launched +20$/m);
+    expect(output).toMatch(/nodes removed +20$/m);
+    expect(output).toMatch(/needed again in 10m +19$/m);
+    for (const row of ["underutilized", "pods evicted", "Jobs' pods killed"])
+      expect(output).toMatch(new RegExp(`^ +${row} +unknown$`, "m"));
+    expect(output).toContain("Nothing is ranked: CloudTrail has neither pods nor reasons");
   });
 
   it("reads a trail's log files, zipped and in their folders", async () => {
-    const half = churn.length / 2;
     for (const [name, records] of [
-      ["2026/11/20/a.json.gz", churn.slice(0, half)],
-      ["2026/11/21/b.json.gz", churn.slice(half)],
+      ["2026/11/20/a.json.gz", churned.slice(0, 20)],
+      ["2026/11/21/b.json.gz", churned.slice(20)],
     ] as const) {
       const path = join(folder, "AWSLogs/111122223333/CloudTrail/us-east-1", name);
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, gzipSync(JSON.stringify({ Records: records })));
     }
     writeFileSync(join(folder, "AWSLogs/read-me.txt"), "not a log file");
-    const { exit, output } = await advise("--from", join(folder, "AWSLogs"));
-    expect(exit).toBe(0);
-    expect(output).toContain("20 nodes launched, 20 removed by Karpenter");
+    expect((await onTrail("--from", join(folder, "AWSLogs"))).output).toMatch(/nodes launched +20$/m);
   });
 
   it("separates clusters of the same name in several accounts or regions", async () => {
     const elsewhere = { recipientAccountId: "444455556666", awsRegion: "us-west-2" };
     const launches = [fleet(1, 0), terminate(1, 5), { ...fleet(2, 0), ...elsewhere }];
-    const { exit, reported } = await advise("--from", exported(launches));
+    const { exit, reported } = await onTrail("--from", exported(launches));
     expect(exit).toBe(2);
     expect(reported).toContain("111122223333/us-east-1, 444455556666/us-west-2");
-    const alone = await advise("--from", exported([fleet(1, 0), { ...terminate(9, 5), ...elsewhere }]));
+    const alone = await onTrail("--from", exported([fleet(1, 0), { ...terminate(9, 5), ...elsewhere }]));
     expect(alone.exit).toBe(0);
-  });
-
-  it("shows the money in the report, and names the instance types without a price", async () => {
-    const html = join(folder, "priced.html");
-    const prices = join(folder, "some-prices.json");
-    writeFileSync(prices, JSON.stringify({ "m5.large": 0.6 }));
-    const { output } = await advise("--from", exported(churn), "--prices", prices, "--html", html);
-    const words = readFileSync(html, "utf8")
-      .replaceAll(/<(style|svg)\b.*?<\/\1>/gs, "")
-      .replaceAll("</tr>", "$&\n");
-    expect(words).toContain("NET AT YOUR PRICES");
-    expect(output).not.toContain("No price is known");
-    // A change is accepted with `npx vitest run test/cli/advise --update`, and read in the diff.
-    await expect(`${output}\n${words}`).toMatchFileSnapshot("printed/advice.txt");
-
-    writeFileSync(prices, JSON.stringify({ "c7g.large": 0.6 }));
-    const rest = await advise("--from", exported(churn), "--prices", prices, "--price", "0.6");
-    expect(rest.output).toMatch(/Recommended: .* at your prices\)/);
-    const unpriced = await advise("--from", exported(churn), "--prices", prices, "--html", html);
-    const named = "No price is known for m5.large (20 of 20 nodes)";
-    expect(unpriced.output).toContain(named);
-    expect(readFileSync(html, "utf8")).toContain(named);
-    expect(readFileSync(html, "utf8")).not.toContain("NET AT YOUR PRICES");
-  });
-
-  it("writes a self-contained report that escapes names", async () => {
-    const html = join(folder, "advice.html");
-    writeFileSync(html, "", { mode: 0o644 });
-    const named = churnIn("<script>alert(1)</script>");
-    const records = exported([...churn, ...named]);
-    const { exit, reported } = await advise("--from", records, "--relaunch-cost", "12m", "--html", html);
-    expect(exit).toBe(0);
-    expect(reported).toContain(html);
-    expect((statSync(html).mode & 0o777).toString(8)).toBe("600");
-    const page = readFileSync(html, "utf8");
-    expect(page).toMatch(/^<!doctype html>/);
-    expect(page).toMatch(/recommended: \d+m/);
-    expect(page).toContain("<svg");
-    expect(page).toContain("NodePool &lt;script&gt;");
-    expect(page).not.toContain("<script");
-    expect(page.match(/(?:src|href)=/g)).toBeNull();
   });
 
   it("asks for as much of the past as --since says but the newest quarter of an hour, and keeps it in --cache", async () => {
@@ -167,7 +297,7 @@ describe("advise", () => {
     ];
     const now = Date.now() / 1000;
     for (const since of [["--since", "2d"], []])
-      expect((await advise(...flags, ...since)).reported).toContain(`kept in ${join(folder, "kept")};`);
+      expect((await onTrail(...flags, ...since)).reported).toContain(`kept in ${join(folder, "kept")};`);
     const asked = aws.requests.map(({ body }) => JSON.parse(body)).filter(({ StartTime }) => StartTime);
     await aws.close();
     const hoursAgo = (time: number) => Math.round((now - time) / 900) / 4;
@@ -184,40 +314,35 @@ describe("advise", () => {
         ? jsonError("ExpiredTokenException", "expired")
         : { body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>` },
     );
-    vi.stubEnv("AWS_ACCESS_KEY_ID", "fake");
-    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "fake");
+    for (const [name, value] of Object.entries({ AWS_ACCESS_KEY_ID: "fake", AWS_SECRET_ACCESS_KEY: "fake" }))
+      vi.stubEnv(name, value);
     const keptFrom = async (region: string) => {
       const terminal = new CollectedTerminal({ XDG_CACHE_HOME: folder, AWS_REGION: region });
       await commandLine(["advise", "--cluster", "prod", "--endpoint-url", aws.client.endpoint], terminal);
       return /kept in (\S+);/.exec(terminal.reported)?.[1]?.replace(folder, "");
     };
+    const kept = (name: string) => `/karpenter-node-holder/advise-${name}-prod.jsonl`;
     try {
-      expect(await keptFrom("eu-west-1")).toBe(
-        "/karpenter-node-holder/advise-111122223333-eu-west-1-prod.jsonl",
-      );
+      expect(await keptFrom("eu-west-1")).toBe(kept("111122223333-eu-west-1"));
       account = "444455556666";
-      expect(await keptFrom("us-east-1")).toBe(
-        "/karpenter-node-holder/advise-444455556666-us-east-1-prod.jsonl",
-      );
+      expect(await keptFrom("us-east-1")).toBe(kept("444455556666-us-east-1"));
     } finally {
       await aws.close();
     }
   });
+});
 
-  it("refuses a path that no report can be written to before it reads anything, and leaves the report that is there", async () => {
-    const html = join(folder, "nowhere", "advice.html");
-    const { exit, reported } = await advise("--from", "nothing-to-read", "--html", html);
-    expect(exit).toBe(1);
-    expect(reported).toContain(html);
-    expect(reported).toContain("Check that path");
-    expect(reported).not.toContain("please report it");
-
-    const before = join(folder, "before.html");
-    writeFileSync(before, "as it was");
-    for (const path of [before, join(folder, "new.html")])
-      expect((await advise("--from", "nothing-to-read", "--html", path)).exit).not.toBe(0);
-    expect(readFileSync(before, "utf8")).toBe("as it was");
-    expect(readdirSync(folder)).toEqual(["before.html"]);
+describe("prices", () => {
+  it("name the instance types that have none, and then nothing is shown in money", async () => {
+    const prices = join(folder, "prices.json");
+    writeFileSync(prices, JSON.stringify({ "c7g.large": 0.6 }));
+    const log = logOf(churn(20));
+    const without = await advise("--log", log, "--prices", prices);
+    expect(without.output).toContain("No price is known for m5.2xlarge (20 of 20 nodes)");
+    expect(without.output).not.toContain("MONEY");
+    const others = await advise("--log", log, "--prices", prices, "--price", "0.6");
+    expect(others.output).toContain("MONEY");
+    expect(others.output).toContain("at your prices");
   });
 
   it.each([
@@ -227,10 +352,10 @@ describe("advise", () => {
     ],
     ["[]", "PATH must be an object"],
     ["m5", 'PATH must be JSON like {"m5.large": 0.096}: '],
-  ])("ends with 2 for prices %s, naming what is wrong", async (text, expected) => {
+  ])("%s end with 2, naming what is wrong", async (text, expected) => {
     const prices = join(folder, "prices.json");
     writeFileSync(prices, text);
-    const { exit, reported } = await advise("--from", exported(churn), "--prices", prices);
+    const { exit, reported } = await advise("--log", logOf(churn(3)), "--prices", prices);
     expect(exit).toBe(2);
     expect(reported.replace(prices, "PATH")).toContain(`error: These prices cannot be used: ${expected}`);
   });

@@ -66,6 +66,12 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
   advise: [
     ...["1x", "20m,48h", "20m,59s", ""].map((holds) => `--cluster prod --holds ${holds}`),
     ...["cheap", "-1"].map((price) => `--cluster prod --price ${price}`),
+    "--time-zone Mars",
+    "--eviction-cost 1x",
+    "--from x",
+    `--log ${nowhere}`,
+    "--log /dev/null",
+    `--kubeconfig ${nowhere}`,
     "--cluster prod --from x --since 1h",
     "--cluster prod --from x --cache y",
     `--cluster prod --from ${nowhere}`,

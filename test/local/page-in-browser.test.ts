@@ -2,11 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { adviseAll, usualHolds } from "../../cli/advise/advice.ts";
-import type { NodeLife } from "../../cli/advise/lives.ts";
-import { advicePage } from "../../cli/advise/page.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
-import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import type { LivePage } from "../../local/page/live-page.ts";
 import { aPastHold } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
@@ -115,47 +111,26 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     expect(browser.errors).toEqual([]);
   });
 
-  const reports = { "past holds": pastHolds, advice } as const;
-  it.each([
-    ["past holds", 390],
-    ["past holds", 838],
-    ["advice", 390],
-    ["advice", 838],
-  ] as const)("fits a report of %s on %i px, with pictures that can be read", async (report, width) => {
-    const file = join(newFolder(), "report.html");
-    writeFileSync(file, reports[report]());
-    await browser.open(pathToFileURL(file).href, { width });
-    await sees("document.querySelectorAll('svg').length").toBeGreaterThan(0);
-    const page = "document.documentElement";
-    expect(await browser.read(`${page}.scrollWidth - ${page}.clientWidth`)).toBe(0);
-    const scales = `[...document.querySelectorAll("svg")].filter((one) => one.getClientRects().length > 0)
+  it.each([390, 838])(
+    "fits a report of past holds on %i px, with pictures that can be read",
+    async (width) => {
+      const file = join(newFolder(), "report.html");
+      writeFileSync(file, pastHolds());
+      await browser.open(pathToFileURL(file).href, { width });
+      await sees("document.querySelectorAll('svg').length").toBeGreaterThan(0);
+      const page = "document.documentElement";
+      expect(await browser.read(`${page}.scrollWidth - ${page}.clientWidth`)).toBe(0);
+      const scales = `[...document.querySelectorAll("svg")].filter((one) => one.getClientRects().length > 0)
       .map((one) => one.getBoundingClientRect().width / one.viewBox.baseVal.width)`;
-    const smallest = await browser.read(`Math.min(...${scales})`);
-    expect(smallest).toBeGreaterThan(0.75);
-    expect(smallest).toBeLessThan(2);
-    expect(browser.errors).toEqual([]);
-  });
+      const smallest = await browser.read(`Math.min(...${scales})`);
+      expect(smallest).toBeGreaterThan(0.75);
+      expect(smallest).toBeLessThan(2);
+      expect(browser.errors).toEqual([]);
+    },
+  );
 });
 
 function pastHolds(): string {
   const none = "No hold.";
   return historyPage([aPastHold({})], { holder: "prod", sums: "much", none, now: aPastHold({}).endedAt });
-}
-
-function advice(): string {
-  const [from, until] = [new Date("2026-01-01T00:00Z"), new Date("2026-01-02T00:00Z")];
-  const limits = {
-    relaunchCost: minutes(10),
-    maxHold: hours(2),
-    breather: minutes(10),
-    begunBefore: minutes(3),
-  };
-  const lives = Array.from({ length: 20 }, (_, i): NodeLife => {
-    const launchedAt = after(from, minutes(10 * i));
-    const endedAt = after(launchedAt, minutes(5));
-    return { instance: `i-${i}`, nodePool: "default", launchedAt, endedAt, endedBy: "karpenter" };
-  });
-  const question = { ...limits, cluster: "prod", holds: usualHolds, scope: "cluster", from, until } as const;
-  const priced = { ...question, priceOf: () => 0.6 };
-  return advicePage({ question, advice: adviseAll(lives, priced), assumptions: [] });
 }

@@ -1,0 +1,212 @@
+import {
+  after,
+  type Duration,
+  formatDuration,
+  hours,
+  minutes,
+  parseDuration,
+} from "../../lambda/core/duration.ts";
+import { isIneffective, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
+import { activeMinutes, allowedIn, isNone, readDuration, stretchesOf, wallClock } from "./allowed.ts";
+import type { Finding } from "./finding.ts";
+import { lintNodes } from "./lint-nodes.ts";
+import type { NodePool, NodePoolBudget } from "./objects.ts";
+import { type ClusterFacts, isMissing, orNone } from "./read.ts";
+
+/** What findings of a cluster are judged by. */
+export type View = Readonly<{
+  /** The begin of the week that is looked at: a local midnight. */
+  week: Date;
+  timeZone: string;
+}>;
+
+const { annotation, poolLabel } = Karpenter.v1;
+
+/** Whatever is inert, dangerous or blocked in NodePools and on nodes. */
+export function lint(facts: ClusterFacts, view: View): readonly Finding[] {
+  const pools = orNone(facts.nodePools);
+  return [...pools.flatMap((pool) => lintPool(pool, facts, view)), ...lintNodes(facts)];
+}
+
+const lintPool = (pool: NodePool, facts: ClusterFacts, view: View): readonly Finding[] => [
+  ...annotations(pool),
+  ...windows(pool, view),
+  ...expiry(pool, facts, view),
+  ...longConsolidateAfter(pool, facts),
+];
+
+const nameOf = ({ metadata }: NodePool): string => `NodePool ${metadata.name}`;
+
+function annotations(pool: NodePool): readonly Finding[] {
+  const object = nameOf(pool);
+  const { name } = pool.metadata;
+  const found: Finding[] = [];
+  const own = pool.metadata.annotations[annotation];
+  const value = pool.spec.template.metadata.annotations[annotation];
+  if (own !== undefined)
+    found.push({
+      rule: "annotation-on-nodepool",
+      object,
+      problem: `${annotation} on the NodePool itself does nothing: only spec.template.metadata.annotations reaches nodes, and a change there drifts the present ones.`,
+      change: `kubectl annotate nodepool ${name} ${annotation}-`,
+    });
+  if (isIneffective(annotation, value))
+    found.push({
+      rule: "annotation-value",
+      object,
+      problem: `The template annotates nodes with ${annotation}: "${value}", which protects nothing: Karpenter knows "true" alone on nodes. A change of the template drifts the present ones.`,
+      change: `spec.template.metadata.annotations: { ${annotation}: "${markValue}" }`,
+    });
+  return found;
+}
+
+/** Scheduled budgets that say something else than was probably meant. */
+function windows(pool: NodePool, view: View): readonly Finding[] {
+  const { budgets } = pool.spec.disruption;
+  const opening = budgets.filter(({ schedule, nodes }) => schedule && !isNone(nodes));
+  const closing = budgets.filter(({ schedule, nodes }) => schedule && isNone(nodes));
+  return [
+    ...opening.flatMap((budget) => neverOpens(pool, budget) ?? withoutBase(pool, budget, view) ?? []),
+    ...[...opening, ...closing].flatMap((budget) => inUtc(pool, budget, view) ?? []),
+  ];
+}
+
+const meansSame = (a: NodePoolBudget, b: NodePoolBudget): boolean =>
+  !a.reasons || !b.reasons || a.reasons.some((one) => b.reasons?.includes(one));
+
+const describeBudget = ({ nodes, schedule, duration }: NodePoolBudget): string =>
+  `the budget nodes: "${nodes}", schedule: "${schedule}", duration: ${duration}`;
+
+/** The smallest of the active budgets counts, so a base of 0 that is always active closes the window, too. */
+function neverOpens(pool: NodePool, budget: NodePoolBudget): Finding | undefined {
+  const base = pool.spec.disruption.budgets.find(
+    (one) => !one.schedule && isNone(one.nodes) && meansSame(one, budget),
+  );
+  return (
+    base && {
+      rule: "window-never-opens",
+      object: nameOf(pool),
+      problem: `${capital(describeBudget(budget))} opens nothing: the smallest active budget counts, and nodes: "0" without a schedule is always active.`,
+      change: `Give the budget of "0" the time outside of the window:\n${complement(budget) ?? ""}`.trimEnd(),
+    }
+  );
+}
+
+function withoutBase(pool: NodePool, budget: NodePoolBudget, { week }: View): Finding | undefined {
+  const active = activeMinutes(budget, week);
+  const isUnlimited = allowedIn(pool, week)
+    .filter(({ reason, never }) => never === undefined && (budget.reasons?.includes(reason) ?? true))
+    .some(({ limited }) => limited.some((is, minute) => !is && !active[minute]));
+  if (!isUnlimited) return undefined;
+  return {
+    rule: "window-without-base",
+    object: nameOf(pool),
+    problem: `${capital(describeBudget(budget))} limits inside of its window, and outside nothing limits at all: any number of nodes may go there.`,
+    change: `Add a budget of "0" for the time outside:\n${complement(budget) ?? '- nodes: "0"   # with a schedule and duration for that time'}`,
+  };
+}
+
+/** The time outside of a window that opens on some days at one time; in other cases undefined. */
+export function complement({ schedule, duration, reasons }: NodePoolBudget): string | undefined {
+  // Any Monday 00:00 UTC: such schedules are the same each week.
+  const week = new Date(Date.UTC(2024, 0, 1));
+  if (!schedule || !/^\d+ \d+ \* \* \S+$|^@(daily|midnight|weekly)$/.test(schedule)) return undefined;
+  const open = activeMinutes({ nodes: "1", schedule, duration }, week);
+  // The week wraps around: begin where a window ends.
+  const start = open.findIndex((is, minute) => is && !open[(minute + 1) % open.length]) + 1;
+  const turned = [...open.slice(start), ...open.slice(0, start)];
+  const closed = stretchesOf(turned.map((is) => !is)).map(({ from, to }) => ({
+    at: (from + start) % open.length,
+    lasts: to - from,
+  }));
+  const groups = Map.groupBy(closed, ({ at, lasts }) => `${at % 1440} ${lasts}`);
+  const of = reasons ? `, reasons: [${reasons.join(", ")}]` : "";
+  return [...groups.values()]
+    .map((group) => {
+      const [{ at, lasts } = { at: 0, lasts: 0 }] = group;
+      const days = group.map((one) => (Math.floor(one.at / 1440) + 1) % 7).sort();
+      const day = days.length === 7 ? "*" : days.join(",");
+      const hour = Math.floor((at % 1440) / 60);
+      return `- { nodes: "0", schedule: "${at % 60} ${hour} * * ${day}", duration: ${formatDuration(minutes(lasts))}${of} }`;
+    })
+    .join("\n");
+}
+
+/** Whether a stretch of a day looks like office hours. */
+const isOffice = (from: number, to: number): boolean => from >= 7 && from <= 9.5 && to >= 16 && to <= 19;
+
+/** Budgets are always in UTC; a window that is office hours there, and not here, was probably meant here. */
+function inUtc(pool: NodePool, budget: NodePoolBudget, { week, timeZone }: View): Finding | undefined {
+  const [, minute, hour, rest] = /^(\d+) (\d+) (.*)$/.exec(budget.schedule ?? "") ?? [];
+  const lasts = readDuration(budget.duration ?? "") / hours(1);
+  if (hour === undefined || minute === undefined) return undefined;
+  const begin = Number(hour) + Number(minute) / 60;
+  const offset = (wallClock(week, timeZone).getTime() - week.getTime()) / hours(1);
+  const end = begin + lasts;
+  // A window that opens in the evening is the other half of office hours.
+  const inside = isNone(budget.nodes) ? ([begin, end] as const) : ([end % 24, begin] as const);
+  const [from, to] = inside;
+  if (!isOffice(from, to) || isOffice(from + offset, to + offset)) return undefined;
+  const meant = (begin - offset + 24) % 24;
+  const isOtherDay = begin - offset < 0 || begin - offset >= 24;
+  const shifted = `${(meant % 1) * 60} ${Math.floor(meant)} ${rest}`;
+  return {
+    rule: "window-in-utc",
+    object: nameOf(pool),
+    problem: `${capital(describeBudget(budget))} is in UTC, as all are: in ${timeZone} it begins at ${clock(begin + offset)}. If ${clock(begin)} there was meant, it is wrong by ${formatDuration(Math.abs(offset) * hours(1))}, and by another hour in summer or winter.${isOtherDay ? " In UTC that is on another day: shift the days, too." : ""}`,
+    change: `schedule: "${shifted}"`,
+  };
+}
+
+const clock = (hour: number): string => {
+  const within = (hour + 24) % 24;
+  return `${String(Math.floor(within)).padStart(2, "0")}:${String(Math.round((within % 1) * 60)).padStart(2, "0")}`;
+};
+
+/** Expiry ignores budgets and annotations alike. */
+function expiry(pool: NodePool, { nodeClaims }: ClusterFacts, { week }: View): readonly Finding[] {
+  const { expireAfter } = pool.spec.template.spec;
+  const lasts = parseDuration(expireAfter);
+  const { budgets } = pool.spec.disruption;
+  const closed = budgets.filter(({ schedule, nodes, reasons }) => schedule && isNone(nodes) && !reasons);
+  if (lasts === undefined || closed.length === 0) return [];
+  const active = closed.map((budget) => activeMinutes(budget, week));
+  const ending = orNone(nodeClaims)
+    .filter(({ metadata }) => metadata.labels[poolLabel] === pool.metadata.name)
+    .map(({ metadata }) => ({ name: metadata.name, at: after(metadata.creationTimestamp, lasts) }))
+    .filter(({ at }) => active.some((one) => one[Math.floor((at.getTime() - week.getTime()) / minutes(1))]))
+    .sort((a, b) => a.at.getTime() - b.at.getTime());
+  const [first] = ending;
+  if (!first) return [];
+  const when = first.at.toISOString().slice(0, 16).replace("T", " ");
+  return [
+    {
+      rule: "expires-in-window",
+      object: nameOf(pool),
+      problem: `expireAfter: ${expireAfter} ends ${ending.length} of its nodes inside of a protected window in the next seven days, first ${first.name} at ${when} UTC: expiry heeds neither budgets nor annotations. Drift renews nodes within the budgets; or delete those nodes before, outside of the window.`,
+      change: "spec.template.spec.expireAfter: Never",
+    },
+  ];
+}
+
+/** A quiet node was of use to others before. */
+const long: Duration = minutes(5);
+
+function longConsolidateAfter(pool: NodePool, { karpenter }: ClusterFacts): readonly Finding[] {
+  const { consolidateAfter } = pool.spec.disruption;
+  const lasts = parseDuration(consolidateAfter) ?? 0;
+  if (lasts <= long || (!isMissing(karpenter) && karpenter < 14)) return [];
+  const since = isMissing(karpenter)
+    ? "If this is Karpenter 1.14 or later (its version could not be read), a"
+    : "From 1.14 on a";
+  return [
+    {
+      rule: "long-consolidate-after",
+      object: nameOf(pool),
+      problem: `${since} node within its consolidateAfter (${consolidateAfter}) takes no pods of nodes that are consolidated, so more nodes stay.`,
+      change: `kubectl patch nodepool ${pool.metadata.name} --type merge -p '{"spec":{"disruption":{"consolidateAfter":"1m"}}}'`,
+    },
+  ];
+}
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

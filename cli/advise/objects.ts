@@ -1,0 +1,125 @@
+import * as v from "valibot";
+import { podSchema } from "../../lambda/kubernetes/pod-objects.ts";
+
+/** The fields of Kubernetes objects that advice is drawn from. */
+const texts = v.nullish(v.record(v.string(), v.string()), {});
+const moment = v.pipe(
+  v.string(),
+  v.transform((text) => new Date(text)),
+  v.date(),
+);
+
+const budgetSchema = v.object({
+  nodes: v.nullish(v.string(), "10%"),
+  reasons: v.nullish(v.array(v.string())),
+  schedule: v.nullish(v.string()),
+  duration: v.nullish(v.string()),
+});
+export type NodePoolBudget = v.InferOutput<typeof budgetSchema>;
+
+const disruption = v.object({
+  consolidateAfter: v.nullish(v.string(), "0s"),
+  consolidationPolicy: v.nullish(v.string(), "WhenEmptyOrUnderutilized"),
+  budgets: v.nullish(v.array(budgetSchema), [{ nodes: "10%" }]),
+});
+
+export const nodePoolSchema = v.object({
+  metadata: v.object({ name: v.string(), annotations: texts }),
+  spec: v.object({
+    /** A static NodePool, whose nodes are not consolidated. */
+    replicas: v.nullish(v.number()),
+    disruption: v.nullish(disruption, {}),
+    template: v.object({
+      metadata: v.nullish(v.object({ annotations: texts }), {}),
+      spec: v.nullish(v.object({ expireAfter: v.nullish(v.string(), "720h") }), {}),
+    }),
+  }),
+});
+export type NodePool = v.InferOutput<typeof nodePoolSchema>;
+
+export const nodeClaimSchema = v.object({
+  metadata: v.object({ name: v.string(), creationTimestamp: moment, labels: texts }),
+});
+export type NodeClaim = v.InferOutput<typeof nodeClaimSchema>;
+
+export const nodeSchema = v.object({
+  metadata: v.object({
+    name: v.string(),
+    creationTimestamp: moment,
+    labels: texts,
+    annotations: texts,
+  }),
+  spec: v.nullish(v.object({ providerID: v.nullish(v.string(), "") }), {}),
+  status: v.nullish(
+    v.object({ allocatable: v.nullish(v.record(v.string(), v.union([v.string(), v.number()])), {}) }),
+    {},
+  ),
+});
+export type Node = v.InferOutput<typeof nodeSchema>;
+
+const container = v.object({ name: v.string(), image: v.nullish(v.string(), "") });
+export const podWithNameSchema = v.object({
+  metadata: v.object({ ...podSchema.entries.metadata.entries, name: v.string() }),
+  spec: podSchema.entries.spec,
+  status: v.nullish(
+    v.object({
+      startTime: v.nullish(moment),
+      containerStatuses: v.nullish(
+        v.array(
+          v.object({
+            ...container.entries,
+            state: v.nullish(v.object({ running: v.nullish(v.object({ startedAt: v.nullish(moment) })) })),
+          }),
+        ),
+        [],
+      ),
+    }),
+    {},
+  ),
+});
+export type NamedPod = v.InferOutput<typeof podWithNameSchema>;
+
+export const pdbSchema = v.object({
+  metadata: v.object({ name: v.string(), namespace: v.nullish(v.string(), "") }),
+  spec: v.object({
+    selector: v.nullish(
+      v.object({
+        matchLabels: texts,
+        matchExpressions: v.nullish(
+          v.array(
+            v.object({ key: v.string(), operator: v.string(), values: v.nullish(v.array(v.string()), []) }),
+          ),
+          [],
+        ),
+      }),
+    ),
+  }),
+  status: v.nullish(
+    v.object({
+      disruptionsAllowed: v.nullish(v.number(), 0),
+      desiredHealthy: v.nullish(v.number(), 0),
+      expectedPods: v.nullish(v.number(), 0),
+    }),
+    {},
+  ),
+});
+export type Pdb = v.InferOutput<typeof pdbSchema>;
+
+export const jobSchema = v.object({
+  metadata: v.object({ name: v.string(), namespace: v.nullish(v.string(), "") }),
+});
+export type Job = v.InferOutput<typeof jobSchema>;
+
+export const eventSchema = v.object({
+  reason: v.nullish(v.string(), ""),
+  message: v.nullish(v.string(), ""),
+  involvedObject: v.object({
+    kind: v.nullish(v.string(), ""),
+    namespace: v.nullish(v.string(), ""),
+    name: v.nullish(v.string(), ""),
+  }),
+  eventTime: v.nullish(moment),
+  firstTimestamp: v.nullish(moment),
+  lastTimestamp: v.nullish(moment),
+});
+export type KubernetesEvent = v.InferOutput<typeof eventSchema>;

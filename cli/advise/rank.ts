@@ -1,0 +1,218 @@
+import {
+  after,
+  type Duration,
+  earlier,
+  formatDuration,
+  hours,
+  minutes,
+  parseDuration,
+} from "../../lambda/core/duration.ts";
+import { endOf } from "../../lambda/core/launches.ts";
+import type { History, Removal } from "./history.ts";
+import type { NodePool } from "./objects.ts";
+import type { PriceOf } from "./prices.ts";
+import { type HolderRules, isReplayed, type Kept, type Policy, replay } from "./replay.ts";
+
+export type Question = Readonly<{
+  /** What a launch and an evicted pod are worth, in time of their node. */
+  relaunchCost: Duration;
+  evictionCost: Duration;
+  /** The constant holds to try. */
+  holds: readonly Duration[];
+  /** Each NodePool's own settings; without them Karpenter's settings are not tried. */
+  nodePools: readonly NodePool[];
+  priceOf?: PriceOf;
+}>;
+
+/** What applies a candidate: settings of NodePools, or of the holder. */
+export type Applies =
+  | Readonly<{
+      by: "nodepool";
+      isFor: (pool: NodePool) => boolean;
+      disruption: (pool: NodePool) => Readonly<Record<string, unknown>>;
+    }>
+  | Readonly<{ by: "holder"; settings: Readonly<Record<string, string>> }>;
+
+/** A candidate against what is there now, over the same history: a month of it where it is long enough. */
+export type Candidate = Readonly<{
+  name: string;
+  /** Nothing applies what is there already. */
+  applies?: Applies;
+  /** Hours that nodes stay longer. */
+  nodeHours: number;
+  /** Launches and evictions that it makes needless. */
+  launches: number;
+  evictions: number;
+  /** What it saves by the one price, in node-hours, and in money. */
+  saves: number;
+  money?: number;
+  /** Nodes that it would still keep at the end: for how long, the history does not show, so it is not ranked. */
+  open: number;
+}>;
+
+export type Ranking = Readonly<{
+  /** Why nothing is ranked. */
+  because?: string;
+  /** What the figures are of. */
+  per?: "in that time" | "a month";
+  /** The best first; last those that are not ranked. */
+  candidates: readonly Candidate[];
+  /** Removals that were replayed, and those that no candidate changes. */
+  replayed: number;
+  unchanged: number;
+}>;
+
+/** From fewer removals, nothing is concluded. */
+export const fewest = 3;
+/** From a shorter history no month is estimated. */
+const shortest = hours(48);
+
+/** Karpenter goes on with what it began: a hold changes nothing in its first minutes. */
+const begunBefore = minutes(3);
+
+const tried: Duration = minutes(5);
+/** Of each hour, underutilized nodes may go in the last six minutes. */
+export const scheduledBudget = {
+  nodes: "0",
+  schedule: "0 * * * *",
+  duration: "54m",
+  reasons: ["Underutilized"],
+};
+const opensAt = 54;
+
+/** Ranks settings of Karpenter and of the holder by one price: node time, launches and evictions. */
+export function rank(history: History, question: Question): Ranking {
+  const replayed = history.removals.filter(isReplayed).length;
+  const counts = { replayed, unchanged: history.removals.length - replayed };
+  if (replayed < fewest)
+    return {
+      because: `Karpenter removed ${replayed} nodes in that time that a setting could have kept: too few to rank anything by`,
+      candidates: [],
+      ...counts,
+    };
+  const length = history.until.getTime() - history.from.getTime();
+  const isMonth = length >= shortest;
+  const factor = isMonth ? hours(30 * 24) / length : 1;
+  const candidates = policies(question)
+    .map((one) => judge(one, replay(history, one.policy), question, factor))
+    .sort((a, b) => Number(a.open > 0) - Number(b.open > 0) || b.saves - a.saves);
+  return { per: isMonth ? "a month" : "in that time", candidates, ...counts };
+}
+
+type Named = Readonly<{ name: string; policy: Policy; applies?: Applies }>;
+
+function policies({ nodePools, holds, relaunchCost, evictionCost }: Question): readonly Named[] {
+  const present = new Map(nodePools.map(({ metadata, spec }) => [metadata.name, spec.disruption]));
+  const waitOf = ({ nodePool }: Removal) => parseDuration(present.get(nodePool)?.consolidateAfter ?? "") ?? 0;
+  const waitsLess = ({ spec }: NodePool) =>
+    (parseDuration(spec.disruption.consolidateAfter) ?? tried) < tried;
+  const consolidates = ({ spec }: NodePool) => spec.disruption.consolidationPolicy !== "WhenEmpty";
+  const ofNodePools = (
+    name: string,
+    applies: Omit<Extract<Applies, { by: "nodepool" }>, "by">,
+    waits: Policy["waits"],
+  ): readonly Named[] =>
+    nodePools.some(applies.isFor)
+      ? [{ name, policy: { waits }, applies: { by: "nodepool", ...applies } }]
+      : [];
+  const karpenters = [
+    ...ofNodePools(
+      `consolidateAfter ${formatDuration(tried)}`,
+      { isFor: waitsLess, disruption: () => ({ consolidateAfter: formatDuration(tried) }) },
+      (removal) => after(removal.at, Math.max(0, tried - waitOf(removal))),
+    ),
+    ...ofNodePools(
+      "WhenEmpty",
+      { isFor: consolidates, disruption: () => ({ consolidationPolicy: "WhenEmpty" }) },
+      ({ reason, at }) => (reason === "Underutilized" ? undefined : at),
+    ),
+    ...ofNodePools(
+      "budget 6 of 60 min",
+      {
+        isFor: consolidates,
+        disruption: ({ spec }) => ({ budgets: [...spec.disruption.budgets, scheduledBudget] }),
+      },
+      ({ reason, at }) => (reason === "Underutilized" ? nextOpening(at) : at),
+    ),
+  ];
+  return [
+    { name: "as it is", policy: { waits: ({ at }) => at } },
+    ...karpenters,
+    ...holds.map((hold): Named => {
+      const rules = { hold, auto: false, ...limits };
+      const waits: Policy["waits"] = (removal, on) =>
+        isHeld(on, removal) ? endOf(on, rules).at : removal.at;
+      const name = `hold=${formatDuration(hold)}`;
+      return {
+        name,
+        policy: { waits, rules },
+        applies: { by: "holder", settings: { hold: formatDuration(hold) } },
+      };
+    }),
+    {
+      name: "hold=auto",
+      policy: {
+        rules: autoRules,
+        waits: (removal, on) => {
+          if (!isHeld(on, removal)) return removal.at;
+          const worth = relaunchCost + removal.pods * evictionCost;
+          // It counts from when the node became superfluous; Karpenter has waited already.
+          const wait = worth / (removal.share || 1) - waitOf(removal);
+          return earlier(endOf(on, autoRules).at, after(removal.at, Math.max(0, wait)));
+        },
+      },
+      applies: {
+        by: "holder",
+        settings: {
+          hold: "auto",
+          relaunchCost: formatDuration(relaunchCost),
+          evictionCost: formatDuration(evictionCost),
+        },
+      },
+    },
+  ];
+}
+
+/** The holder's defaults. */
+const limits = { maxHold: hours(2), breather: minutes(10) };
+const autoRules: HolderRules = { hold: minutes(20), auto: true, ...limits };
+
+type OnHold = Parameters<Policy["waits"]>[1];
+
+const isHeld = (hold: OnHold, { at }: Removal): hold is NonNullable<OnHold> =>
+  hold !== undefined && after(hold.startedAt, begunBefore) <= at;
+
+function nextOpening(at: Date): Date {
+  const minute = at.getTime() % hours(1);
+  return minute >= minutes(opensAt) ? at : after(at, minutes(opensAt) - minute);
+}
+
+function judge(
+  { name, applies }: Named,
+  kept: readonly Kept[],
+  question: Question,
+  factor: number,
+): Candidate {
+  const { relaunchCost, evictionCost, priceOf } = question;
+  const parts = kept.map(({ removal, from, to, spared, isOpen }) => {
+    const time = (removal.share ?? 1) * (to.getTime() - from.getTime());
+    const launches = spared ? 1 : 0;
+    const evictions = spared || isOpen ? removal.pods : 0;
+    const saves = launches * relaunchCost + evictions * evictionCost - time;
+    const money = (saves / hours(1)) * (priceOf?.(removal.instanceType) ?? 0);
+    return { time, launches, evictions, saves, money, open: isOpen ? 1 : 0 };
+  });
+  type Part = (typeof parts)[number];
+  const total = (of: keyof Part) => parts.reduce((all, one) => all + one[of], 0);
+  const sum = (of: keyof Part) => factor * total(of);
+  return {
+    name,
+    ...(applies && { applies }),
+    nodeHours: sum("time") / hours(1),
+    launches: sum("launches"),
+    evictions: sum("evictions"),
+    saves: sum("saves") / hours(1),
+    ...(priceOf && { money: sum("money") }),
+    open: total("open"),
+  };
+}

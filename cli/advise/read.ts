@@ -1,0 +1,202 @@
+import type { KubeConfig } from "@kubernetes/client-node";
+import * as v from "valibot";
+import { after, earlier, minutes, seconds } from "../../lambda/core/duration.ts";
+import { messageOf } from "../../lambda/core/errors.ts";
+import type { CallContext } from "../../lambda/core/ports.ts";
+import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import { isStatus } from "../../lambda/kubernetes/error.ts";
+import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
+import { type PageQuery, pagesOf } from "../../lambda/kubernetes/node-lists.ts";
+import { Failure } from "../terminal/failure.ts";
+import { allReadable } from "../terminal/text.ts";
+import * as objects from "./objects.ts";
+
+/** Something that could not be read, and why. */
+export type Missing = Readonly<{ missing: string }>;
+export type Read<T> = T | Missing;
+export const isMissing = (value: unknown): value is Missing =>
+  typeof value === "object" && value !== null && "missing" in value;
+/** What was read, or nothing to go through. */
+export const orNone = <T>(value: Read<readonly T[]>): readonly T[] => (isMissing(value) ? [] : value);
+
+/** A text of Karpenter's, and since when it has what happened. */
+export type Text = Readonly<{ text: string; since?: Date }>;
+
+/** What a look at a cluster found; each part may be missing by itself. */
+export type ClusterFacts = Readonly<{
+  readAt: Date;
+  nodePools: Read<readonly objects.NodePool[]>;
+  nodeClaims: Read<readonly objects.NodeClaim[]>;
+  nodes: Read<readonly objects.Node[]>;
+  pods: Read<readonly objects.NamedPod[]>;
+  pdbs: Read<readonly objects.Pdb[]>;
+  jobs: Read<readonly objects.Job[]>;
+  events: Read<readonly objects.KubernetesEvent[]>;
+  log: Read<Text>;
+  metrics: Read<Text>;
+  /** Karpenter's minor version, like 14 of 1.14.2, from its image. */
+  karpenter: Read<number>;
+}>;
+
+type Deadline = Pick<CallContext, "deadline">;
+type OnRead = (what: string) => void;
+
+/** A minute in all: the rest is reported as missing. */
+const longest = minutes(1);
+
+/** Reads a cluster with the rights of a kubeconfig, without any change. */
+export async function readCluster(config: KubeConfig, onRead: OnRead = () => {}): Promise<ClusterFacts> {
+  const clock = { now: () => new Date() };
+  const login = kubeconfigLogin(config);
+  // A login that fails is the answer to everything; it is reported once, with its own words.
+  await login.access();
+  const api = new KubernetesClient({ login, clock, metrics: { add: () => {} } });
+  try {
+    await refuseUnreachable(api, clock.now());
+    return await readFacts(api, clock.now(), onRead);
+  } finally {
+    await api.close();
+  }
+}
+
+/** Whoever gets no answer at all needs no list of what is missing. */
+async function refuseUnreachable(api: KubernetesCaller, now: Date): Promise<void> {
+  try {
+    await api.call(
+      { method: "GET", path: "/version", ignoresAnswer: true },
+      { deadline: after(now, seconds(5)) },
+    );
+  } catch (error) {
+    if (isStatus(error, 403) || isStatus(error, 404)) return;
+    throw new Failure(
+      `the cluster cannot be reached: ${messageOf(error)}`,
+      "Check the network, --kubeconfig and --context.",
+    );
+  }
+}
+
+/** The same, through any client. */
+export async function readFacts(
+  api: KubernetesCaller,
+  now: Date,
+  onRead: OnRead = () => {},
+): Promise<ClusterFacts> {
+  const context = { deadline: after(now, longest) };
+  const list = async <T>(
+    what: string,
+    path: string,
+    schema: v.GenericSchema<unknown, T>,
+    fieldSelector = "",
+  ) => {
+    const found = await unlessMissing(() => listAll(api, { path, fieldSelector }, schema, context));
+    onRead(what);
+    return found;
+  };
+  const [nodePools, nodeClaims, nodes, pods, pdbs, jobs, events] = await Promise.all([
+    list("NodePools", "/apis/karpenter.sh/v1/nodepools", objects.nodePoolSchema),
+    list("NodeClaims", "/apis/karpenter.sh/v1/nodeclaims", objects.nodeClaimSchema),
+    list("nodes", "/api/v1/nodes", objects.nodeSchema),
+    list("pods", "/api/v1/pods", objects.podWithNameSchema, "status.phase!=Succeeded,status.phase!=Failed"),
+    list("PodDisruptionBudgets", "/apis/policy/v1/poddisruptionbudgets", objects.pdbSchema),
+    list("Jobs", "/apis/batch/v1/jobs", objects.jobSchema),
+    list("events", "/api/v1/events", objects.eventSchema, "source=karpenter"),
+  ]);
+  const controllers = orNone(pods).filter(({ metadata }) => metadata.labels[nameLabel] === "karpenter");
+  const none = {
+    missing: isMissing(pods) ? `no pods: ${pods.missing}` : "no pod with the label of Karpenter's chart",
+  };
+  const ofEach = async (
+    what: string,
+    textOf: (pod: objects.NamedPod) => Promise<Text>,
+  ): Promise<Read<Text>> => {
+    if (controllers.length === 0) return none;
+    const found = await unlessMissing(() => Promise.all(controllers.map(textOf)));
+    onRead(what);
+    if (isMissing(found)) return found;
+    const since = found.flatMap(({ since }) => since ?? []);
+    return {
+      text: found.map(({ text }) => text).join("\n"),
+      ...(since.length > 0 && { since: since.reduce(earlier) }),
+    };
+  };
+  const [log, metrics] = await Promise.all([
+    ofEach("Karpenter's log", async (pod) => ({ text: await readLog(api, pod, context) })),
+    ofEach("Karpenter's metrics", async (pod) => {
+      const since = pod.status.containerStatuses.flatMap(({ state }) => state?.running?.startedAt ?? [])[0];
+      return { text: await readMetrics(api, pod, context), ...(since && { since }) };
+    }),
+  ]);
+  const facts = { nodePools, nodeClaims, nodes, pods, pdbs, jobs, events };
+  const karpenter = versionOf(controllers) ?? { missing: "no image of Karpenter with a version" };
+  return { ...(readableFacts(facts) as typeof facts), readAt: now, log, metrics, karpenter };
+}
+
+/** Moments stay what they are. */
+function readableFacts(value: unknown): unknown {
+  if (value instanceof Date) return value;
+  if (Array.isArray(value)) return value.map(readableFacts);
+  if (typeof value !== "object" || value === null) return allReadable(value);
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, readableFacts(one)]));
+}
+
+const nameLabel = "app.kubernetes.io/name";
+
+const versionOf = (controllers: readonly objects.NamedPod[]): number | undefined =>
+  controllers
+    .flatMap(({ status }) => status.containerStatuses)
+    .map(({ image }) => /karpenter.*:v?1\.(\d+)\.\d+/.exec(image)?.[1])
+    .filter((minor) => minor !== undefined)
+    .map(Number)[0];
+
+const pathOf = ({ metadata }: objects.NamedPod, port = "") =>
+  `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}${port}`;
+
+/** The newest lines: the kubelet keeps about 10 MB of them. */
+const mostLines = "50000";
+
+const readLog = async (api: KubernetesCaller, pod: objects.NamedPod, context: Deadline): Promise<string> => {
+  const container = pod.status.containerStatuses[0]?.name;
+  const query = { tailLines: mostLines, ...(container && { container }) };
+  const path = `${pathOf(pod)}/log`;
+  return String(await api.call({ method: "GET", path, query, accept: "*/*", readsText: true }, context));
+};
+
+const readMetrics = async (
+  api: KubernetesCaller,
+  pod: objects.NamedPod,
+  context: Deadline,
+): Promise<string> => {
+  const path = `${pathOf(pod, ":8080")}/proxy/metrics`;
+  return String(await api.call({ method: "GET", path, accept: "*/*", readsText: true }, context));
+};
+
+async function unlessMissing<T>(work: () => Promise<T>): Promise<Read<T>> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isStatus(error, 403)) return { missing: "no right (403)" };
+    if (isStatus(error, 404)) return { missing: "not there (404)" };
+    return { missing: messageOf(error).slice(0, 200) };
+  }
+}
+
+type List = Readonly<{ path: string; fieldSelector: string }>;
+
+/** Every object that the schema can read. */
+async function listAll<T>(
+  api: KubernetesCaller,
+  { path, fieldSelector }: List,
+  schema: v.GenericSchema<unknown, T>,
+  context: Deadline,
+): Promise<readonly T[]> {
+  const ask = (page: PageQuery) =>
+    api.call({ method: "GET", path, query: { ...page, ...(fieldSelector && { fieldSelector }) } }, context);
+  const found: T[] = [];
+  for await (const { items } of pagesOf(ask, 500)) {
+    for (const item of items) {
+      const { success, output } = v.safeParse(schema, item);
+      if (success) found.push(output);
+    }
+  }
+  return found;
+}

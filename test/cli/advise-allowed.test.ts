@@ -1,0 +1,129 @@
+import * as v from "valibot";
+import { expect, it } from "vitest";
+import { allowedIn, midnightBefore, stretchesOf, wallClock } from "../../cli/advise/allowed.ts";
+import { nodePoolSchema } from "../../cli/advise/objects.ts";
+import { drawWeek, groupAlike, inWords } from "../../cli/advise/week.ts";
+import fc from "../support/fast-check.ts";
+import { aNodePool } from "./advise-cluster.ts";
+
+/** A Monday. */
+const monday = new Date("2026-11-23T00:00:00Z");
+const allowed = (disruption: Readonly<Record<string, unknown>>, replicas?: number) => {
+  const pool = aNodePool({ name: "default", disruption, ...(replicas !== undefined && { replicas }) });
+  return allowedIn(v.parse(nodePoolSchema, pool), monday);
+};
+const words = (disruption: Readonly<Record<string, unknown>>, replicas?: number) =>
+  Object.fromEntries(allowed(disruption, replicas).map((one) => [one.reason, inWords(one)]));
+const everything = (text: string) => ({ Empty: text, Underutilized: text, Drifted: text });
+
+it("allows a tenth of the nodes at any time by default", () => {
+  expect(words({})).toEqual(everything("at any time, up to 10% of nodes at once"));
+});
+
+it("never consolidates where policy, time or a fixed number of nodes says so, but drift goes on", () => {
+  expect(words({ consolidationPolicy: "WhenEmpty" }).Underutilized).toBe(
+    "never: consolidationPolicy is WhenEmpty",
+  );
+  expect(words({ consolidationPolicy: "WhenEmpty" }).Empty).toMatch(/^at any time/);
+  const never = words({ consolidateAfter: "Never" });
+  expect([never.Empty, never.Underutilized]).toEqual(Array(2).fill("never: consolidateAfter is Never"));
+  expect(never.Drifted).toMatch(/^at any time/);
+  expect(words({}, 3).Empty).toBe("never: the NodePool is static (replicas)");
+});
+
+it("lets the smallest of the active budgets count, each for its reasons", () => {
+  const budgets = [{ nodes: "100%" }, { nodes: "20%" }, { nodes: "5" }, { nodes: "0", reasons: ["Drifted"] }];
+  expect(words({ budgets })).toEqual({
+    ...everything("at any time, up to the smaller of 20% of nodes and 5 nodes at once"),
+    Drifted: "never: a budget of 0 is always active",
+  });
+});
+
+it("limits nothing where no budget is active", () => {
+  const budgets = [{ nodes: "10%", schedule: "0 0 * * *", duration: "12h", reasons: ["Empty"] }];
+  expect(words({ budgets }).Empty).toBe(
+    "at any time, up to 10% of nodes, at other times any number of nodes at once",
+  );
+  expect(words({ budgets }).Drifted).toBe("at any time, any number of nodes at once");
+});
+
+it.each([
+  ["0 9 * * mon-fri", "8h", 128],
+  ["0 9 * * 1-5", "8h0m0s", 128],
+  ["@daily", "12h", 84],
+  ["0 * * * *", "54m", 16.8],
+  // Each hit begins it anew: it never ends.
+  ["0 * * * *", "2h", 0],
+  // Sunday is 0, and this one goes on into Monday.
+  ["0 12 * * 0", "24h", 144],
+  ["0 0 1 1 *", "1h", 168],
+  // The last time was weeks ago, and it is still active.
+  ["0 0 1 11 *", "600h", 96],
+  // Karpenter allows nothing where it cannot read the schedule.
+  ["99 0 * * *", "1h", 0],
+])("closes a budget of 0 at %s in UTC for %s, which leaves %d hours a week", (schedule, duration, left) => {
+  const [{ open } = { open: [] }] = allowed({ budgets: [{ nodes: "0", schedule, duration }] });
+  expect(open.filter(Boolean).length / 60).toBeCloseTo(left);
+});
+
+it("counts a minute as closed from the hit on for the duration", () => {
+  const [{ open } = { open: [] }] = allowed({
+    budgets: [{ nodes: "0", schedule: "30 9 * * mon", duration: "1h" }],
+  });
+  expect(stretchesOf(open.map((is) => !is))).toEqual([{ from: 570, to: 630 }]);
+});
+
+it("draws local days, one line for days that are alike, at most 80 columns", () => {
+  const [nights] = allowed({ budgets: [{ nodes: "0", schedule: "0 8 * * *", duration: "10h30m" }] });
+  const berlin = midnightBefore(monday, "Europe/Berlin");
+  expect(berlin.toISOString()).toBe("2026-11-22T23:00:00.000Z");
+  expect(drawWeek(nights ?? { open: [] }, monday, "UTC")).toEqual([
+    "          0     3     6     9     12    15    18    21",
+    `  each day${"█".repeat(16)}${"·".repeat(21)}${"█".repeat(11)}  13.5h`,
+  ]);
+  const [weekdays] = allowed({ budgets: [{ nodes: "0", schedule: "15 8 * * mon-fri", duration: "1h" }] });
+  const lines = drawWeek(weekdays ?? { open: [] }, monday, "UTC");
+  expect(lines).toHaveLength(8);
+  expect(lines[1]).toBe(`  Mon 23  ${"█".repeat(16)}▒·▒${"█".repeat(29)}  23h`);
+  expect(lines[6]).toBe(`  Sat 28  ${"█".repeat(48)}  24h`);
+  for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+it("follows the clock where it changes", () => {
+  // On the last Sunday of October 02:30 comes twice.
+  const saturday = midnightBefore(new Date("2026-10-24T12:00:00Z"), "Europe/Berlin");
+  const { open } = allowedIn(
+    v.parse(
+      nodePoolSchema,
+      aNodePool({
+        name: "x",
+        disruption: { budgets: [{ nodes: "0", schedule: "0 8 * * *", duration: "1h" }] },
+      }),
+    ),
+    saturday,
+  )[0] ?? { open: [] };
+  const lines = drawWeek({ open }, saturday, "Europe/Berlin");
+  expect(lines[1]?.slice(10 + 20, 10 + 22)).toBe("··");
+  expect(lines[2]?.slice(10 + 18, 10 + 20)).toBe("··");
+});
+
+it("groups the reasons whose weeks are the same", () => {
+  const groups = groupAlike(allowed({ budgets: [{ nodes: "0", reasons: ["Drifted"] }, { nodes: "10%" }] }));
+  expect(groups.map((group) => group.map(({ reason }) => reason))).toEqual([
+    ["Empty", "Underutilized"],
+    ["Drifted"],
+  ]);
+});
+
+it("shows the wall clock of every time zone", () => {
+  expect(wallClock(new Date("2026-07-01T22:15:00Z"), "Asia/Kolkata").toISOString()).toBe(
+    "2026-07-02T03:45:00.000Z",
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: 4e12 }), (time) => {
+      const moment = new Date(time);
+      expect(wallClock(moment, "UTC").getTime()).toBe(Math.floor(time / 60_000) * 60_000);
+      expect(midnightBefore(moment, "UTC").getTime()).toBe(Math.floor(time / 86_400_000) * 86_400_000);
+    }),
+  );
+});

@@ -1,0 +1,102 @@
+import { expect, it } from "vitest";
+import { fromLog, pairsOf } from "../../cli/advise/happened.ts";
+import type { History } from "../../cli/advise/history.ts";
+import { readKarpenterLog } from "../../cli/advise/karpenter-log.ts";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
+import {
+  at,
+  churn,
+  deleted,
+  disrupted,
+  disruptedBefore1_1,
+  gaveUp,
+  launched,
+  nth,
+} from "./karpenter-lines.ts";
+
+const [a, b, c] = [nth(1), nth(2), nth(3)];
+function read(...lines: readonly (string | readonly string[])[]): History {
+  const history = readKarpenterLog(lines.flat().join("\n"));
+  if (!history) throw new Error("no line was read");
+  return history;
+}
+
+it("finds each launch, and each removal with its reason and its part of the pods", () => {
+  const { launches, removals, from, until } = read(
+    launched(a, 0),
+    launched(b, 1),
+    disrupted([a, b], 10, { pods: 3 }),
+    deleted(a, 11),
+  );
+  expect({ from, until }).toEqual({ from: at(0), until: at(11) });
+  expect(launches.map(({ node, nodePool }) => [node, nodePool])).toEqual([
+    [a, "default"],
+    [b, "default"],
+  ]);
+  const common = { nodePool: "default", at: at(10), reason: "Underutilized", instanceType: "m5.2xlarge" };
+  expect(removals).toEqual([
+    { ...common, node: a, pods: 1.5, share: 1 },
+    { ...common, node: b, pods: 1.5, share: 1 },
+  ]);
+});
+
+it("knows what a replacement saves from the sizes of both nodes, and nothing where a size is unknown", () => {
+  const command = disrupted([a], 10, { replacements: 1 });
+  const half = read(launched(a, 0, "8"), command, launched(b, 10, "4"));
+  expect(half.removals[0]?.share).toBe(0.5);
+  expect(half.launches.map(({ isReplacement }) => isReplacement)).toEqual([undefined, true]);
+  expect(read(command, launched(b, 10)).removals[0]?.share).toBeUndefined();
+  expect(read(launched(a, 0), command).removals[0]?.share).toBeUndefined();
+});
+
+it("takes a launch that comes later, or is one more, for one that pods asked for", () => {
+  const { launches } = read(
+    launched(a, 0),
+    disrupted([a], 10, { replacements: 1 }),
+    launched(b, 10),
+    launched(c, 10),
+    launched(nth(4), 12),
+  );
+  expect(launches.map(({ isReplacement }) => isReplacement ?? false)).toEqual([false, true, false, false]);
+});
+
+it("forgets a command that Karpenter gave up", () => {
+  expect(read(disrupted([a], 1), gaveUp([a], 2), disrupted([b], 3)).removals.map(({ node }) => node)).toEqual(
+    [b],
+  );
+});
+
+it("reads what version 1.0 writes into the message, by the names of nodes", () => {
+  const { removals } = read(launched(a, 0), disruptedBefore1_1(`node-${a}`, 9));
+  expect(removals).toMatchObject([{ node: a, reason: "Underutilized", pods: 2, share: 1 }]);
+  expect(read(disruptedBefore1_1("node-x", 9, true)).removals[0]?.share).toBeUndefined();
+});
+
+it("takes off prefixes and a collector's record, passes over other lines, and brings lines of several pods into order", () => {
+  const [first = "", second = ""] = launched(a, 0);
+  const { launches } = read(
+    "not of Karpenter",
+    '{"half":',
+    JSON.stringify({ log: `${second}\n`, stream: "stdout" }),
+    `[pod/karpenter-0/controller] ${first}`,
+  );
+  expect(launches.map(({ node, nodePool }) => [node, nodePool])).toEqual([[a, "default"]]);
+  expect(readKarpenterLog("nothing\n{}")).toBeUndefined();
+});
+
+it("counts nodes that ended without a command apart, because nobody chose them", () => {
+  const account = fromLog(
+    read(launched(a, 0), launched(b, 0), disrupted([a], 5), deleted(a, 6), deleted(b, 9)),
+  );
+  expect(account).toMatchObject({ removed: 2, byReason: { Underutilized: 1, Other: 1 } });
+  expect(account.lifetime).toBe(minutes(5) - seconds(2));
+});
+
+it("pairs a removed node with one launch in its NodePool soon after", () => {
+  const end = (minute: number, nodePool = "default") => ({ nodePool, at: at(minute) });
+  expect(pairsOf([end(5), end(20)], [end(10), end(40)])).toBe(1);
+  expect(pairsOf([end(5), end(6)], [end(10)])).toBe(1);
+  expect(pairsOf([end(5)], [end(10, "other")])).toBe(0);
+  expect(pairsOf([end(5)], [end(4)])).toBe(0);
+  expect(fromLog(read(churn(20))).neededAgain).toBe(19);
+});

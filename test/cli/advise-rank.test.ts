@@ -1,0 +1,294 @@
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { advise } from "../../cli/advise/advice.ts";
+import type { History, Launch, Removal } from "../../cli/advise/history.ts";
+import { readKarpenterLog } from "../../cli/advise/karpenter-log.ts";
+import { nodePoolSchema } from "../../cli/advise/objects.ts";
+import { type Candidate, type Question, rank } from "../../cli/advise/rank.ts";
+import { type HolderRules, type Policy, replay } from "../../cli/advise/replay.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { endOf } from "../../lambda/core/launches.ts";
+import fc from "../support/fast-check.ts";
+import { aNodePool } from "./advise-cluster.ts";
+import { at, churn } from "./karpenter-lines.ts";
+
+let count = 0;
+const launch = (minute: number, more: Partial<Launch> = {}): Launch => ({
+  ...{ node: `n-${++count}`, nodePool: "default", at: at(minute) },
+  ...more,
+});
+const removal = (minute: number, more: Partial<Removal> = {}): Removal => ({
+  ...{
+    node: `n-${++count}`,
+    nodePool: "default",
+    at: at(minute),
+    reason: "Underutilized",
+    pods: 0,
+    share: 1,
+  },
+  ...more,
+});
+const withoutShare = ({ share: _, ...rest }: Removal): Removal => rest;
+const history = (launches: readonly Launch[], removals: readonly Removal[], end = 24 * 60): History => ({
+  ...{ launches, removals, ended: [], from: at(0), until: at(end) },
+});
+const delay = (duration: number): Policy => ({ waits: (one) => after(one.at, duration) });
+const holding = (more: Partial<HolderRules> = {}): Policy => {
+  const rules = { hold: minutes(20), auto: false, maxHold: hours(2), breather: minutes(10), ...more };
+  return { rules, waits: (one, hold) => (hold ? endOf(hold, rules).at : one.at) };
+};
+const kept = (lived: History, policy: Policy) =>
+  replay(lived, policy).map(({ from, to, spared }) => [from, to, spared !== undefined]);
+
+describe("a replay", () => {
+  it("lets a node that is kept take the next launch in its NodePool", () => {
+    expect(kept(history([launch(8)], [removal(5)]), delay(minutes(5)))).toEqual([[at(5), at(8), true]]);
+  });
+
+  it("removes it later where no launch came in that time, or one in another NodePool", () => {
+    const later = [[at(5), at(10), false]];
+    expect(kept(history([], [removal(5)]), delay(minutes(5)))).toEqual(later);
+    expect(kept(history([launch(11)], [removal(5)]), delay(minutes(5)))).toEqual(later);
+    expect(kept(history([launch(8, { nodePool: "other" })], [removal(5)]), delay(minutes(5)))).toEqual(later);
+  });
+
+  it("changes nothing about drift, replacements of unknown size, and nodes that replace others", () => {
+    const removals = [removal(5, { reason: "Drifted" }), withoutShare(removal(5))];
+    expect(kept(history([launch(8)], removals), delay(minutes(5)))).toEqual([]);
+    expect(kept(history([launch(8, { isReplacement: true })], [removal(5)]), delay(minutes(5)))).toEqual([
+      [at(5), at(10), false],
+    ]);
+  });
+
+  it("takes a removal at the time of a launch for the earlier one", () => {
+    expect(kept(history([launch(5)], [removal(5)]), delay(minutes(5)))).toEqual([[at(5), at(5), true]]);
+  });
+
+  it("keeps to the end what is never removed, and marks it", () => {
+    const never: Policy = { waits: () => undefined };
+    expect(replay(history([], [removal(5)], 60), never)).toMatchObject([{ to: at(60), isOpen: true }]);
+  });
+
+  it("lets each launch extend a hold, but those that it spares, and those that replace a node", () => {
+    expect(kept(history([launch(0), launch(4)], [removal(5)]), holding())).toEqual([[at(5), at(24), false]]);
+    const spared = history([launch(0), launch(10)], [removal(5), removal(15)]);
+    expect(kept(spared, holding())).toEqual([
+      [at(5), at(10), true],
+      [at(15), at(20), false],
+    ]);
+    const replaced = history([launch(0), launch(4, { isReplacement: true })], [removal(5)]);
+    expect(kept(replaced, holding())).toEqual([[at(5), at(20), false]]);
+  });
+
+  it("keeps no node past the cap, nor in the breather after it, and any after that", () => {
+    const busy = Array.from({ length: 15 }, (_, i) => launch(i * 10));
+    const removals = [118, 125, 131, 138].map((minute) => removal(minute, { nodePool: "other" }));
+    expect(kept(history(busy, removals), holding()).filter(([from, to]) => from !== to)).toEqual([
+      [at(118), at(120), false],
+      [at(131), at(160), false],
+      [at(138), at(160), false],
+    ]);
+  });
+
+  const minute = fc.integer({ min: 0, max: 600 });
+  const pool = fc.constantFrom("a", "b");
+  const lived = fc.record({
+    launches: fc.array(fc.record({ at: minute, nodePool: pool }), { maxLength: 30 }),
+    removals: fc.array(fc.record({ at: minute, nodePool: pool }), { maxLength: 30 }),
+  });
+  const policies = fc.oneof(
+    fc.integer({ min: 0, max: 90 }).map((n) => delay(minutes(n))),
+    fc
+      .record({ hold: fc.integer({ min: 1, max: 90 }).map(minutes), maxHold: fc.constantFrom(0, hours(2)) })
+      .map(holding),
+    fc.constant<Policy>({ waits: () => undefined }),
+  );
+
+  it("keeps each node once, for one launch in its NodePool, and never before its real end", () => {
+    fc.assert(
+      fc.property(lived, policies, ({ launches, removals }, policy) => {
+        const all = replay(
+          history(
+            launches.map((one) => launch(one.at, { nodePool: one.nodePool })),
+            removals.map((one) => removal(one.at, { nodePool: one.nodePool })),
+          ),
+          policy,
+        );
+        expect(new Set(all.map((one) => one.removal)).size).toBe(all.length);
+        const spared = all.flatMap((one) => one.spared ?? []);
+        expect(new Set(spared).size).toBe(spared.length);
+        for (const one of all) {
+          expect(one.to.getTime()).toBeGreaterThanOrEqual(one.from.getTime());
+          expect(one.from).toEqual(one.removal.at);
+          if (one.spared) expect(one.spared.nodePool).toBe(one.removal.nodePool);
+        }
+      }),
+    );
+  });
+});
+
+const aPool = (disruption: Readonly<Record<string, unknown>> = {}) =>
+  v.parse(
+    nodePoolSchema,
+    aNodePool({ name: "default", disruption: { consolidateAfter: "30s", ...disruption } }),
+  );
+const question = (more: Partial<Question> = {}): Question => ({
+  ...{ relaunchCost: minutes(5), evictionCost: minutes(3), holds: [minutes(20)], nodePools: [aPool()] },
+  ...more,
+});
+const churned = (times = 20, more = {}) => {
+  const read = readKarpenterLog(churn(times, more).join("\n"));
+  if (!read) throw new Error("no line was read");
+  return read;
+};
+const named = (candidates: readonly Candidate[]) => new Map(candidates.map((one) => [one.name, one]));
+
+describe("a ranking", () => {
+  it("has one price for all: the time of nodes, launches and evictions", () => {
+    const { candidates, per } = rank(churned(), question());
+    expect(per).toBe("in that time");
+    expect(candidates.map(({ name }) => name).toSorted()).toEqual([
+      ...["WhenEmpty", "as it is", "budget 6 of 60 min", "consolidateAfter 5m", "hold=20m", "hold=auto"],
+    ]);
+    for (const { nodeHours, launches, evictions, saves } of candidates)
+      expect(saves).toBeCloseTo((5 * launches + 3 * evictions) / 60 - nodeHours);
+    const ranked = candidates.filter(({ open }) => open === 0);
+    expect(ranked).toEqual(ranked.toSorted((a, b) => b.saves - a.saves));
+    expect(named(candidates).get("as it is")).toMatchObject({
+      nodeHours: 0,
+      launches: 0,
+      evictions: 0,
+      saves: 0,
+    });
+  });
+
+  it("changes the order with the price", () => {
+    const order = (more: Partial<Question>) => rank(churned(), question(more)).candidates[0]?.name;
+    expect(order({ evictionCost: hours(1) })).not.toBe("as it is");
+    expect(order({ evictionCost: 0, relaunchCost: minutes(1) })).toBe("as it is");
+  });
+
+  it("lets hold=auto keep a node for as long as its removal is worth, less what Karpenter has waited", () => {
+    const lived = history([launch(0)], [removal(10, { pods: 2 }), removal(10), removal(130)]);
+    const auto = (pool = aPool()) =>
+      named(rank(lived, question({ nodePools: [pool] })).candidates).get("hold=auto");
+    // 5m + 2 × 3m and 5m, each less 30s; the third is after maxHold.
+    expect((auto()?.nodeHours ?? 0) * 60).toBeCloseTo(10.5 + 4.5);
+    expect((auto(aPool({ consolidateAfter: "10m" }))?.nodeHours ?? 0) * 60).toBeCloseTo(1);
+  });
+
+  it("lets the budget hold underutilized nodes back to the last six minutes of the hour, and empty ones not", () => {
+    const lived = history([], [removal(10), removal(56), removal(5, { reason: "Empty" })]);
+    const budget = named(rank(lived, question()).candidates).get("budget 6 of 60 min");
+    expect((budget?.nodeHours ?? 0) * 60).toBeCloseTo(44);
+  });
+
+  it("tries only what a NodePool does not have already", () => {
+    const names = (...pools: ReturnType<typeof aPool>[]) =>
+      rank(churned(), question({ nodePools: pools })).candidates.map(({ name }) => name);
+    expect(names(aPool({ consolidateAfter: "10m", consolidationPolicy: "WhenEmpty" })).toSorted()).toEqual([
+      ...["as it is", "hold=20m", "hold=auto"],
+    ]);
+    expect(names()).not.toContain("WhenEmpty");
+  });
+
+  it("ranks a candidate last whose nodes would still be there at the end, because nobody knows its cost", () => {
+    const { candidates } = rank(churned(), question());
+    expect(candidates.at(-1)).toMatchObject({ name: "WhenEmpty", open: 1 });
+    const all = rank(
+      history([launch(20), launch(20), launch(20)], [removal(1), removal(2), removal(3)]),
+      question(),
+    );
+    expect(named(all.candidates).get("WhenEmpty")).toMatchObject({ open: 0, launches: 3 });
+  });
+
+  it("counts a node that a smaller one replaces by the share that this saves", () => {
+    const lived = history(
+      [],
+      [1, 2, 3].map((minute) => removal(minute, { share: 0.5 })),
+    );
+    const waits = named(rank(lived, question()).candidates).get("consolidateAfter 5m");
+    expect((waits?.nodeHours ?? 0) * 60).toBeCloseTo(3 * 0.5 * 4.5);
+  });
+
+  it("estimates a month from two days on", () => {
+    const [short, long] = [47, 48].map((length) => {
+      const { candidates, per } = rank({ ...churned(), until: at(length * 60) }, question());
+      return { per, launches: named(candidates).get("hold=auto")?.launches ?? 0 };
+    });
+    expect([short?.per, long?.per]).toEqual(["in that time", "a month"]);
+    expect(long?.launches).toBeCloseTo(15 * (short?.launches ?? 0));
+  });
+
+  it("ranks nothing by fewer than three removals", () => {
+    expect(rank(churned(2), question())).toMatchObject({
+      candidates: [],
+      because: expect.stringContaining("removed 2 nodes"),
+    });
+    const drifted = history(
+      [],
+      [1, 2, 3].map((minute) => removal(minute, { reason: "Drifted" })),
+    );
+    expect(rank(drifted, question()).because).toContain("removed 0 nodes");
+  });
+});
+
+describe("the advice", () => {
+  const place = { cluster: "prod", flags: ["--context", "prod"], isAws: true };
+  const on = (lived: History, more: Partial<Question> = {}) => {
+    const asked = question(more);
+    return advise(rank(lived, asked), [], asked.nodePools, place);
+  };
+
+  it("prints what starts the holder, where that is best", () => {
+    expect(on(churned())).toEqual({
+      verdict: "holder",
+      because: expect.stringMatching(/^hold=auto saves 3\.\d node-hours: 18 launches and 72 evictions fewer/),
+      commands: [
+        expect.stringMatching(/^karpenter-node-holder run --context prod --hold auto /),
+        "npx cdk deploy -c cluster=prod -c hold=auto -c relaunchCost=5m -c evictionCost=3m",
+      ],
+    });
+  });
+
+  it("prints the change of each NodePool that it is for, beside its other budgets, where Karpenter's own setting is best", () => {
+    // The first of them comes before any launch, so no hold is on.
+    const lived = history(
+      Array.from({ length: 9 }, (_, i) => launch(i * 60 + 50)),
+      Array.from({ length: 9 }, (_, i) => removal(i * 60 + 40, { pods: 4 })),
+    );
+    const nodePools = [aPool({ budgets: [{ nodes: "20%" }] })];
+    const { verdict, because, commands } = on(lived, { nodePools, holds: [] });
+    expect(verdict).toBe("karpenter");
+    expect(because).toContain("You do not need the holder");
+    const patch = JSON.parse(/-p '(.*)'$/.exec(commands[0] ?? "")?.[1] ?? "{}");
+    expect(commands[0]).toMatch(/^kubectl patch nodepool default --type merge -p /);
+    expect(patch).toEqual({ spec: { disruption: { consolidationPolicy: "WhenEmpty" } } });
+    const pool = aPool({ budgets: [{ nodes: "20%" }] });
+    const { applies } = named(rank(lived, question()).candidates).get("budget 6 of 60 min") ?? {};
+    expect(applies?.by === "nodepool" && applies.disruption(pool)).toEqual({
+      budgets: [
+        { nodes: "20%" },
+        { nodes: "0", schedule: "0 * * * *", duration: "54m", reasons: ["Underutilized"] },
+      ],
+    });
+  });
+
+  it("says that the holder is not needed where nothing saves anything", () => {
+    const steady = history([], [removal(100), removal(200), removal(300)]);
+    expect(on(steady)).toMatchObject({
+      verdict: "nothing",
+      because: expect.stringContaining("You do not need the holder"),
+    });
+  });
+
+  it("says so without a ranking where Karpenter removed nothing, and is silent where nobody knows", () => {
+    const none = { because: "there is no log", candidates: [], replayed: 0, unchanged: 0 };
+    const quiet = [{ source: "metrics", removed: 0 }, { source: "events" }];
+    expect(advise(none, quiet, [], place).verdict).toBe("nothing");
+    expect(advise(none, [{ source: "events" }], [], place).verdict).toBe("unknown");
+    expect(advise(none, [{ source: "events", removed: 1 }], [], place).because).toBe(
+      "Nothing is ranked: there is no log.",
+    );
+  });
+});
