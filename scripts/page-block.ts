@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const docs = join(import.meta.dirname, "../docs");
+const root = join(import.meta.dirname, "..");
+const docs = join(root, "docs");
 
 /** Replaces the text between the two markers of a command in a page, and nothing else. */
 export function withBlock(page: string, command: string, block: string): string {
@@ -19,15 +20,17 @@ export type PageBlock = Readonly<{
   block: string;
   /** Pictures by name, for the folder `images`. */
   pictures?: Readonly<Record<string, string>>;
-  /** Where the page with this block goes; without it, into the documents. */
+  /** The folder where the page with this block goes; without it, where it is. */
   into?: string | undefined;
 }>;
 
-/** Writes a command's results into its block of a page; returns the page's file. */
-export function writeBlock({ page, command, block, pictures = {}, into = docs }: PageBlock): string {
-  const text = withBlock(readFileSync(join(docs, page), "utf8"), command, block);
+/** Writes a command's results into its block of the README or of a document; returns the page's file. */
+export function writeBlock({ page, command, block, pictures = {}, into: folder }: PageBlock): string {
+  const home = page === "README.md" ? root : docs;
+  const into = folder ?? home;
+  const text = withBlock(readFileSync(join(home, page), "utf8"), command, block);
   const images = join(into, "images");
-  mkdirSync(images, { recursive: true });
+  mkdirSync(Object.keys(pictures).length > 0 ? images : into, { recursive: true });
   for (const [name, picture] of Object.entries(pictures)) writeFileSync(join(images, name), `${picture}\n`);
   const file = join(into, page);
   writeFileSync(file, text);

@@ -77,6 +77,14 @@ describe("the examples in the help", () => {
   });
 });
 
+describe("the length", () => {
+  const wordsIn = (text: string) => text.split(/\s+/).filter((word) => /\p{L}|\p{N}/u.test(word)).length;
+
+  it("of the README is what somebody reads before they decide", () => {
+    expect(wordsIn(readFileSync("README.md", "utf8"))).toBeLessThanOrEqual(1_200);
+  });
+});
+
 describe("links", () => {
   it.each(documents)("of %s lead to existing files and headings", (document) => {
     const targets = proseOf(document).flatMap((line) =>

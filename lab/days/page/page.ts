@@ -4,6 +4,7 @@ import { arms } from "../arms.ts";
 import type { RunResult } from "../result.ts";
 import { type Group, groupsOf } from "./groups.ts";
 import { drawGroups } from "./picture.ts";
+import { summaryOf } from "./summary.ts";
 import { tablesOf } from "./table.ts";
 import { verdictOf } from "./verdict.ts";
 
@@ -11,14 +12,16 @@ const pictureFile = "lab-costs.svg";
 
 type Stored = Readonly<{ results: readonly RunResult[]; wanted: number; into?: string | undefined }>;
 
-/** Writes docs/lab.md and its picture; returns the page's file. */
+/** Writes docs/lab.md with its picture, and the summary in the README; returns the page's file. */
 export function writePage({ results, wanted, into }: Stored): string {
   const groups = groupsOf(results);
   const pictured = picturedOf(groups);
   const pictures = { [pictureFile]: drawGroups(pictured, "What the nodes of a day cost") };
+  const command = "npm run lab";
+  writeBlock({ page: "README.md", command, block: summaryOf(pictured), into });
   return writeBlock({
     page: "lab.md",
-    command: "npm run lab",
+    command,
     block: blockOf(results, wanted),
     pictures,
     into,

@@ -6,6 +6,7 @@ import { groupsOf } from "../../../lab/days/page/groups.ts";
 import { placeLabels } from "../../../lab/days/page/labels.ts";
 import { blockOf, writePage } from "../../../lab/days/page/page.ts";
 import { drawGroups } from "../../../lab/days/page/picture.ts";
+import { summaryOf } from "../../../lab/days/page/summary.ts";
 import { tableOf } from "../../../lab/days/page/table.ts";
 import { verdictOf } from "../../../lab/days/page/verdict.ts";
 import type { RunResult } from "../../../lab/days/result.ts";
@@ -139,6 +140,23 @@ describe("the page", () => {
     writePage({ results, wanted: 9, into });
     expect(readFileSync(file, "utf8")).toBe(written);
   });
+});
+
+it("the README has the strongest rival and the holder, of the versions that the picture shows", () => {
+  const summary = summaryOf(groupsOf(results.map((run) => ({ ...run, evicted: 7.4, jobsKilled: 2 }))));
+  const rows = summary.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
+  expect(rows.slice(2, 6).map((cells) => cells.slice(1, -1))).toEqual([
+    ["1.15", "`consolidateAfter: 5m`", "7", "2", "1,210", "1.19"],
+    ["1.15", "a budget with a schedule", "7", "2", "1,010", "1.00"],
+    ["1.15", "node holder, `hold=20m`", "7", "2", "1,310", "1.29"],
+    ["1.15", "**node holder, `hold=auto`**", "7", "2", "910", "0.90"],
+  ]);
+  expect(summary).toContain("the mean of 2 days");
+  const into = newFolder();
+  writePage({ results, wanted: 9, into });
+  const readme = readFileSync(join(into, "README.md"), "utf8");
+  expect(readme).toContain(summaryOf(groupsOf(results)));
+  expect(readme).toContain("# Karpenter Node Holder");
 });
 
 describe("the picture", () => {
