@@ -9,7 +9,7 @@ import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { readTimeline } from "../../report/timeline/timeline.ts";
 import { absolute } from "../terminal/text.ts";
-import { marksOf } from "./history-table.ts";
+import { marksOf, paidBy } from "./history-table.ts";
 
 /** Past holds on a page of their own: when they were, how long and why. */
 export function historyPage(
@@ -38,6 +38,7 @@ function eventsOf(hold: PastHold): readonly TimelineEvent[] {
     ...(hold.extensions > 0 ? [counted(hold.extensions, "extension")] : []),
     observed ? `would have held ${counted(hold.nodes, "node")}` : counted(hold.nodes, "node"),
     ...(observed ? [describeRemoved(observed)] : []),
+    ...paidBy([hold]),
   ].join(", ");
   const because = `${describeHeld(startedBecause, hold)}: ${counts}`;
   const ended =

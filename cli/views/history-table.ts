@@ -17,7 +17,22 @@ export function describeSums(holds: readonly PastHold[]): string {
     counted(launches, "launch", "launches"),
     ...(requests > 0 ? [counted(requests, "request")] : []),
   ];
-  return `${counted(holds.length, "hold")} of ${about(lasted)} in all, by ${causes.join(" and ")}`;
+  const paid = paidBy(holds);
+  return [
+    `${counted(holds.length, "hold")} of ${about(lasted)} in all, by ${causes.join(" and ")}`,
+    ...paid,
+  ].join("; ");
+}
+
+/** With `hold=auto`, what holds have cost and spared. */
+export function paidBy(holds: readonly PastHold[]): readonly string[] {
+  const sum = (name: "superfluous" | "letGo" | "spared") => holds.reduce((all, hold) => all + hold[name], 0);
+  const [superfluous, letGo, spared] = [sum("superfluous"), sum("letGo"), sum("spared")];
+  if (superfluous + letGo + spared === 0) return [];
+  return [
+    `superfluous nodes were held for ${about(superfluous)} of node time`,
+    `${counted(spared, "launch", "launches")} spared, ${counted(letGo, "node")} let go`,
+  ];
 }
 
 /** What holds that only observed would have done, where there are any, and how to hold from now on. */

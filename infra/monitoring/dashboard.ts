@@ -54,6 +54,13 @@ export class HolderDashboard extends Construct {
           ]),
         ],
         [
+          graph("Nodes that no longer pay", [
+            count("NodesLetGo", "let go"),
+            count("NodesSpared", "needed again"),
+          ]),
+          graph("Superfluous time, ms", [count("SuperfluousMs", "of held nodes")]),
+        ],
+        [
           graph("From launch to protected, ms", percentiles(metrics, "LaunchToProtectedMs")),
           graph("Release later than due, ms", percentiles(metrics, "ReleaseLagMs")),
           graph("Repairs and failures", [

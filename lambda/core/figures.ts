@@ -1,6 +1,6 @@
 import { after, type Duration, earlier, minutes } from "./duration.ts";
 import type { endOf } from "./launches.ts";
-import type { Account, AutoFigures } from "./pays.ts";
+import type { Account, AutoFigures, Verdict } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import type { Figures, Request, ScopeRecord } from "./record.ts";
 import { untilOf } from "./requests.ts";
@@ -15,6 +15,8 @@ export type NodeFacts = Readonly<{
   nextDriftEnd?: Date | undefined;
   /** With `hold=auto`, the account of the nodes by now, where this pass has read the pods. */
   account?: Account | undefined;
+  /** What was decided of each of them. */
+  verdicts?: readonly Verdict[] | undefined;
   /** What `hold=auto` found since the last look. */
   since?: AutoFigures | undefined;
   /** How many pods are on a node, by its name, where they were read and nobody removes it. */

@@ -4,7 +4,7 @@ import { figuresAfter, type NodeFacts, newsIn, seenAfter } from "./figures.ts";
 import { endOf, isDelayOver, launchesThatHold, launchHoldAfter } from "./launches.ts";
 import { looksOf } from "./looks.ts";
 import { observe } from "./observed.ts";
-import { withoutNodes } from "./pays.ts";
+import { type AutoFigures, type Verdict, withoutNodes } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import { describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
 import {
@@ -60,11 +60,14 @@ export type Plan = Readonly<{
   steps: readonly ("start" | "extend" | "cap")[];
   /** When the hold was due, where this plan ends it. */
   dueAt?: Date;
+  /** With `hold=auto`, where this pass has read the pods: what it decided of nodes, and what happened since the last look. */
+  verdicts?: readonly Verdict[];
+  since?: AutoFigures;
 }>;
 
 /** Compares what is recorded with what should be at this time. The same facts always give the same plan. */
 export function planScope(facts: PlanFacts): Plan {
-  const { record, whole, launches, rules, now } = facts;
+  const { record, whole, launches, nodes, rules, now } = facts;
   const silence = silenceOf(record, whole, now);
   const isKept = isOfRules(rules, record.scope);
   const countFrom = silence.launchesCountFrom;
@@ -125,6 +128,9 @@ export function planScope(facts: PlanFacts): Plan {
     ...(looks.oneShot && { oneShot: looks.oneShot }),
     ...(looks.message !== undefined && { message: looks.message }),
     ...(started.isEnd && { dueAt: dueAt ? earlier(dueAt, now) : now }),
+    // A request holds all nodes, so none goes.
+    ...(nodes?.verdicts && { verdicts: until && launchHold && asked.length === 0 ? nodes.verdicts : [] }),
+    ...(until && nodes?.since && { since: nodes.since }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Duration } from "./duration.ts";
 import type { ManagedNode } from "./marks/plan-marks.ts";
 import type { MetricName } from "./metrics.ts";
 import type { ObservedWeek } from "./observed.ts";
+import type { Verdict } from "./pays.ts";
 import type { HoldChange, PastHold, ScopeRecord } from "./record.ts";
 import type { Bound, Room } from "./room.ts";
 import type { Rules } from "./rules.ts";
@@ -39,6 +40,11 @@ export interface HoldEvents {
   note(change: HoldChange): void;
   /** The same for what was observed in a week. */
   noteObserved(week: ObservedWeek): void;
+}
+
+/** Shows what was decided of nodes that no longer pay. It is not essential either. */
+export interface Looks {
+  note(scope: Scope, verdicts: readonly Verdict[]): void;
 }
 
 /** A probe's way through the system: when it was put on the bus, when it reached the queue, when we answered. */
@@ -181,6 +187,8 @@ export type Ports = Readonly<{
   journal: Journal;
   /** Only where the settings ask for events. */
   events?: HoldEvents | undefined;
+  /** Only where a page shows them. */
+  looks?: Looks | undefined;
   nodes: Nodes;
   nodeClaims: NodeClaims;
   pods: Pods;

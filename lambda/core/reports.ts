@@ -12,7 +12,7 @@ type Cause = Readonly<{ launches?: readonly Launch[]; isSweep?: boolean }>;
 /** Logs what was planned, and counts what started, was extended, was ignored or had been missed. */
 export function reportPlan(context: PassContext, plan: Plan, { launches = [], isSweep }: Cause): void {
   const { log, metrics, clock } = context;
-  const { record, until, because, counted, ignored, past, isChanged, steps } = plan;
+  const { record, until, because, counted, ignored, past, isChanged, steps, verdicts, since } = plan;
   const { scope } = record;
   const holdId = record.hold && { holdId: record.hold.id };
   if (isChanged || !isSweep)
@@ -25,6 +25,13 @@ export function reportPlan(context: PassContext, plan: Plan, { launches = [], is
       launches: counted.length,
     });
   if (past) log.info("hold closed", { ...past, holdId: past.id });
+  if (verdicts) context.looks?.note(scope, verdicts);
+  for (const [name, value] of [
+    ["SuperfluousMs", since?.superfluous],
+    ["NodesLetGo", since?.letGo],
+    ["NodesSpared", since?.spared],
+  ] as const)
+    if (value) metrics.add(name, value);
   for (const step of steps) metrics.add(metricOf[step], 1);
   const reported = new Set(launches.map(({ instance }) => instance));
   // Each once: a NodeClaim may show the launch that an event reports.

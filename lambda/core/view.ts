@@ -1,9 +1,9 @@
-import { after, type Duration, earlier, minutes, seconds } from "./duration.ts";
+import { after, type Duration, earlier, formatDuration, minutes, seconds } from "./duration.ts";
 import { seenKept } from "./figures.ts";
 import { lengthOf } from "./launches.ts";
 import { longestBoot } from "./looks.ts";
 import { holdLabel } from "./marks/keys.ts";
-import { lookAtNodes } from "./pays.ts";
+import { type Account, lookAtNodes, type Verdict } from "./pays.ts";
 import { roomsOf, type ScopeView } from "./plan-nodes.ts";
 import type { Launch, PassContext } from "./ports.ts";
 import type { ScopeRecord } from "./record.ts";
@@ -78,9 +78,25 @@ export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, no
   if (!rules.auto || !view.pods) return {};
   if (view.pods === "not read" || "unavailable" in view.pods || "unavailable" in view.claims)
     return { nextReadAt: after(now, minutes(1)) };
-  const { account, since } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
+  const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
   const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
-  return { account, since, nextReadAt: after(now, period) };
+  return { account, verdicts: shown(verdicts, account, now), since, nextReadAt: after(now, period) };
+}
+
+const mostVerdicts = 20;
+
+/** The nodes that no longer pay, the next to go first, and those that are left alone. */
+function shown(verdicts: readonly Verdict[], { leftAlone }: Account, now: Date): readonly Verdict[] {
+  const dueOf = ({ isLetGo, dueAt }: Verdict) =>
+    isLetGo ? 0 : (dueAt?.getTime() ?? Number.MAX_SAFE_INTEGER);
+  const named = new Set(verdicts.map(({ name }) => name));
+  const alone = Object.entries(leftAlone)
+    .filter(([name]) => !named.has(name))
+    .map(([name, until]): Verdict => {
+      const left = formatDuration(until.getTime() - now.getTime());
+      return { name, isLetGo: false, because: `nobody took it: it is left alone for another ${left}` };
+    });
+  return [...verdicts.toSorted((a, b) => dueOf(a) - dueOf(b)), ...alone].slice(0, mostVerdicts);
 }
 
 /** How many pods are on each node, without those that go with it; not of nodes that are being removed. */

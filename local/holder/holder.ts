@@ -6,6 +6,7 @@ import type {
   Journal,
   Launches,
   Log,
+  Looks,
   Metrics,
   NodeClaims,
   Nodes,
@@ -68,7 +69,8 @@ export class Holder {
     });
     this.timers = new Timers(clock, (expired) => this.#fire(expired));
     const holds = new RecordingHolds(world.holds, timeline, settings);
-    const own = { schedules: this.timers, followUps: this.queue, rules: settings, clock };
+    const looks: Looks = { note: (where, verdicts) => timeline.record({ kind: "look", where, verdicts }) };
+    const own = { schedules: this.timers, followUps: this.queue, rules: settings, clock, looks };
     this.#ports = { ...own, holds, journal, nodes, nodeClaims, pods, launches, ids, metrics };
   }
 

@@ -26,9 +26,16 @@ export class Timeline {
 
   record(reported: NewEvent): void {
     const event: TimelineEvent = { ...reported, at: this.#now() };
+    if (event.kind === "look") this.#forgetLook(event.where);
     this.#events.push(event);
     if (this.#events.length > this.#most) this.#forget();
     for (const listener of this.#listeners) listener(event);
+  }
+
+  /** Only the last look at a scope is of interest. */
+  #forgetLook(where: string): void {
+    const last = this.#events.findLastIndex((one) => one.kind === "look" && one.where === where);
+    if (last >= 0) this.#events = this.#events.toSpliced(last, 1);
   }
 
   /** Calls the listener for every event from now on, until it is cancelled. */

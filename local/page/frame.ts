@@ -1,4 +1,4 @@
-import { heldNow, timelineTables } from "../../report/page/tables.ts";
+import { goingNow, heldNow, timelineTables } from "../../report/page/tables.ts";
 import { formatMoment, utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
@@ -35,7 +35,7 @@ export function drawFrame(
       ...(width && { width }),
     }),
     tables: timelineTables(timeline, clock),
-    held: heldNow(timeline, clock),
+    held: heldNow(timeline, clock) + goingNow(events, timeline, clock),
   };
 }
 

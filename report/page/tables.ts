@@ -1,5 +1,6 @@
 import { element, escaped } from "../markup.ts";
 import { type ClockStyle, formatMoment, formatSpan, formatTime } from "../timeline/clock.ts";
+import { eventsOf, type NodeVerdict, type TimelineEvent } from "../timeline/events.ts";
 import type { HoldBand, Lane, Span, Timeline } from "../timeline/timeline.ts";
 
 /** A narrow page shows the column's name beside each cell. */
@@ -95,6 +96,16 @@ export function heldNow(timeline: Timeline, clock: ClockStyle): string {
       present.filter(({ excluded }) => excluded.at(-1)?.isOpen),
     ),
   ].join("");
+}
+
+/** The nodes that no longer pay: when each is let go, if nothing changes, and why. */
+export function goingNow(events: readonly TimelineEvent[], { from }: Timeline, clock: ClockStyle): string {
+  const goes = ({ isLetGo, dueAt }: NodeVerdict) =>
+    isLetGo ? "now" : dueAt ? formatMoment(dueAt.getTime(), from, clock) : "–";
+  const rows = eventsOf(events, "look").flatMap(({ verdicts }) =>
+    verdicts.map((one) => [one.name, goes(one), one.because]),
+  );
+  return table("Nodes that no longer pay", ["Node", "Goes", "Why"], rows);
 }
 
 const nodesOf = (lanes: readonly Lane[], { holdId }: HoldBand): readonly Lane[] =>

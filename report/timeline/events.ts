@@ -13,9 +13,13 @@ export type TimelineEvent = Readonly<{ at: Date }> &
     | Readonly<{ kind: "hold releasing" | "hold ended"; scope: string; holdId: string; because: string }>
     | Readonly<{ kind: "pod evicted"; node: string; pod: string }>
     | Readonly<{ kind: "image pulled"; node: string; image: string }>
+    | Readonly<{ kind: "look"; where: string; verdicts: readonly NodeVerdict[] }>
     | Readonly<{ kind: "sweep" }>
     | Readonly<{ kind: "note"; text: string }>
   );
+
+/** What was decided of a node that no longer pays. */
+export type NodeVerdict = Readonly<{ name: string; isLetGo: boolean; dueAt?: Date; because: string }>;
 
 type EventKind = TimelineEvent["kind"];
 

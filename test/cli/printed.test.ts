@@ -121,7 +121,10 @@ it("shows the status that was reviewed", async () => {
 
 it("shows the history that was reviewed", async () => {
   const past = [
-    aPastHold({ capped: true, launches: { a: 2, b: 1 }, requests: ["a test"], extensions: 2 }),
+    aPastHold({
+      ...{ capped: true, launches: { a: 2, b: 1 }, requests: ["a test"], extensions: 2 },
+      ...{ superfluous: minutes(95), letGo: 2, spared: 1 },
+    }),
     aPastHold({
       ...{ id: "h-0", scope: "nodepool/a", startedAt: after(-3_000), endedAt: after(-2_900) },
       observed: { removed: 2, evicted: 9, uncounted: 1, nodeTime: minutes(90), relaunched: 1 },

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { drawFrame, formatState } from "../../local/page/frame.ts";
+import type { NodeVerdict } from "../../report/timeline/events.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { ReportedHold } from "./reported-hold.ts";
 
@@ -41,6 +42,29 @@ describe("what the page shows", () => {
     expect(held).toContain("Held by their users: node-3.");
     expect(held).toContain("Never held, by their label: node-2.");
     expect(tables).toContain("node-3 left to its user&#39;s annotation");
+  });
+
+  it("shows which nodes no longer pay, when each goes and why, by the last look at each scope", () => {
+    const look = (where: string, ...verdicts: readonly NodeVerdict[]) =>
+      reported.timeline.record({ kind: "look", where, verdicts });
+    reported.hold(3);
+    look("nodepool/web", { name: "gone", isLetGo: true, because: "old" });
+    look("cluster", { name: "c", isLetGo: false, because: "left alone for another 34m" });
+    const dueAt = new Date(reported.now + 60_000);
+    look(
+      "nodepool/web",
+      { name: "a", isLetGo: true, because: "superfluous for 6m; its removal is worth 5m: 5m" },
+      { name: "b", isLetGo: false, dueAt, because: "superfluous for 1m" },
+    );
+    expect(reported.timeline.events.filter(({ kind }) => kind === "look")).toHaveLength(2);
+    const { held } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
+    const [, going = ""] = held.split("Nodes that no longer pay");
+    const cells = [...going.matchAll(/<td[^>]*>([^<]*)/g)].map(([, text]) => text);
+    expect(cells).toEqual([
+      ...["c", "–", "left alone for another 34m"],
+      ...["a", "now", "superfluous for 6m; its removal is worth 5m: 5m"],
+      ...["b", "12:03:10 UTC", "superfluous for 1m"],
+    ]);
   });
 
   it.each([

@@ -143,6 +143,25 @@ describe("a run that cannot start", () => {
   });
 });
 
+describe("a run without a right that it can do without", () => {
+  it("holds for a constant time where it may not list pods, and says so in its log, metrics and status", async () => {
+    cluster.pods.isRefused = true;
+    const metrics = new PrometheusMetrics("prod");
+    const run = await startHolding({ settings: readSettings({ cluster: "prod" }), metrics });
+    const because = expect.stringContaining("may not list pods");
+    expect(log.reported("the cluster has not given the holder all of its rights")).toContainEqual({
+      because,
+    });
+    expect(metrics.text()).toMatch(/rights_missing_total\{cluster="prod"\} [1-9]/);
+    const { ask } = await runningHolder({ run: folder }, {});
+    expect(await ask({ do: "status" })).toMatchObject({
+      rules: { auto: false },
+      limits: expect.arrayContaining([because]),
+    });
+    await run.stop();
+  });
+});
+
 describe("a run beside another holder", () => {
   const refusal = "another holder seems to work on this cluster";
   const account = { kind: "ServiceAccount", name: holderName, namespace: holderName } as const;

@@ -12,6 +12,12 @@ function aLaunchBesideWork(): Scenario {
   return world;
 }
 
+/** The nodes that no longer pay, as status shows them. */
+async function goes(world: Scenario): Promise<unknown> {
+  const { scopes } = JSON.parse(JSON.stringify(await world.control({ do: "status" })));
+  return scopes[0].goes;
+}
+
 it("with hold=auto, empty nodes are let go after the time of a relaunch, and all others two hours after the launch", async () => {
   const world = aLaunchBesideWork();
 
@@ -28,6 +34,24 @@ it("a node that nobody takes in ten minutes is marked again", async () => {
 
   await world.pass(minutes(20));
   expect(world.heldNodes()).toEqual(["a", "b", "node-1"]);
+  const alone = { isLetGo: false, because: expect.stringMatching(/^nobody took it: .* another \d+m/) };
+  expect(await goes(world)).toEqual(expect.arrayContaining([{ name: "b", ...alone }]));
+});
+
+it("status names the nodes that no longer pay, and metrics count them and their time", async () => {
+  const world = aLaunchBesideWork();
+
+  await world.pass(minutes(3));
+  const dueAt = expect.stringMatching(/^2026-/);
+  const because = expect.stringMatching(/^superfluous for .*; its removal is worth 5m: 5m$/);
+  expect(await goes(world)).toContainEqual({ name: "b", isLetGo: false, dueAt, because });
+  expect(world.metrics.total("NodesLetGo")).toBe(0);
+  await world.pass(minutes(4));
+  expect(await goes(world)).toContainEqual({ name: "b", isLetGo: true, because });
+  expect(world.metrics.total("NodesLetGo")).toBe(2);
+  expect(world.metrics.total("SuperfluousMs")).toBeGreaterThan(minutes(8));
+  await world.control({ do: "hold", for: "1h", reason: "freeze" });
+  expect(await goes(world)).toEqual([]);
 });
 
 it.each(["claims", "pods"])("a failure to read the %s ends no hold", async (what) => {
@@ -45,6 +69,9 @@ it("without the right to list pods, each launch holds for 20 minutes", async () 
 
   await world.pass(minutes(19));
   expect(world.heldNodes()).toEqual(["a", "b", "node-1"]);
+  const limits = [expect.stringMatching(/may not list pods .* hold=auto holds like a constant hold/)];
+  expect(await world.control({ do: "status" })).toMatchObject({ rules: { auto: false }, limits });
+  expect(world.metrics.total("RightsMissing")).toBeGreaterThan(0);
   await world.pass(minutes(3));
   expect(world.marks()).toEqual({});
 });

@@ -1,16 +1,16 @@
 import { endOf } from "../launches.ts";
 import { holdLabel } from "../marks/keys.ts";
 import type { Observed } from "../observed.ts";
-import { lookAtNodes, type Verdict } from "../pays.ts";
+import type { Verdict } from "../pays.ts";
 import { type Plan, planScope } from "../plan.ts";
-import { awaitedSince, driftedNodes, holdable, roomsOf, type ScopeView } from "../plan-nodes.ts";
+import { awaitedSince, driftedNodes, holdable, type ScopeView } from "../plan-nodes.ts";
 import type { PassContext, SeenNode } from "../ports.ts";
 import { type Silence, silenceOf, untilResumed } from "../quiet.ts";
 import type { Figures, RequestCause, ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
 import { isOfRules, type Rules, scopeOf } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
-import { readView, rulesFor } from "../view.ts";
+import { accountOf, readView, rulesFor } from "../view.ts";
 
 /** A request that is on, as an operator wants to see it. */
 export type RequestStatus = Readonly<{
@@ -120,6 +120,7 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
   // What a pass would find now: a hold that is over is not reported as held, though its one-shot is still to come.
   const beside = scope === wholeCluster ? undefined : whole;
   const plan = planScope({ record, whole: beside, launches: [], rules, now, newId: "", canQueue: false });
+  const { verdicts = [] } = plan.isRequested ? {} : accountOf(view, record, rules, now);
   const names = marked
     .filter(({ labels }) => hold && labels?.[holdLabel] === hold.id)
     .map(({ name }) => name);
@@ -148,20 +149,10 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
     ...(rules.mode === "observe" && { nodesObserved: isHeld ? holdable(view, rules, now).length : 0 }),
     ...(rules.mode === "observe" && hold && figures.observed && { observed: figures.observed }),
     drifted: isHeld && !plan.isRequested ? driftedNodes(view, rules, now).size : 0,
-    ...(isHeld && rules.auto && { goes: verdictsOf(record, view, rules, now) }),
+    ...(isHeld && rules.auto && { goes: verdicts }),
     isAwaiting: isHeld && awaitedSince(view, Object.values(record.seen), now) !== undefined,
     ...(looks.oneShot && hold && { nextLook: looks.oneShot }),
   };
-}
-
-const mostVerdicts = 20;
-
-function verdictsOf(record: ScopeRecord, view: ScopeView, rules: Rules, now: Date): readonly Verdict[] {
-  if (!Array.isArray(view.pods)) return [];
-  const { verdicts } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
-  const dueOf = ({ isLetGo, dueAt }: Verdict) =>
-    isLetGo ? 0 : (dueAt?.getTime() ?? Number.MAX_SAFE_INTEGER);
-  return verdicts.toSorted((a, b) => dueOf(a) - dueOf(b)).slice(0, mostVerdicts);
 }
 
 type State = Pick<ScopeStatus, "state" | "because" | "since" | "until">;
