@@ -157,9 +157,7 @@ export const parseReleased = reading(released);
 
 /** Reads the answer to `pause`: the same, and until when it lasts. */
 export const parsePaused = reading(
-  answering<Awaited<ReturnType<typeof pause>>>()(
-    fields({ ...releasedEntries, until: v.exactOptional(moment) }),
-  ),
+  answering<Awaited<ReturnType<typeof pause>>>()(fields({ ...releasedEntries, until: moment })),
 );
 
 /** Reads the answer to `resume`. */

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import type { ReleaseAnswer } from "../../lambda/core/operate/release.ts";
+import { usualPause } from "../../lambda/core/quiet.ts";
 import { parseScope } from "../../lambda/core/scope.ts";
 import { line, requestName } from "../../lambda/schemas/values.ts";
 import { controlOf } from "../control/control.ts";
@@ -96,17 +97,17 @@ export const release = (terminal: Terminal): Command =>
 export const pause = (terminal: Terminal): Command =>
   withExamples(
     operation("pause", terminal, whatPaused)
-      .description("Release all nodes and hold nothing, for a while or until resumed.")
+      .description("Release all nodes and hold nothing for a while, or until resumed.")
       .option(
         "--for <duration>",
-        "how long, 1m to 2160h (default: until resumed)",
+        `how long, 1m to 2160h (default: ${formatDuration(usualPause)})`,
         durationFlag(minutes(1), hours(24 * 90)),
       )
       .option("--reason <text>", "why, and who: shown by status during the pause")
       .addOption(scopeFlag()),
     [
       ['pause --cluster prod --for 2h --reason "Ada replaces every node"', "pause for two hours"],
-      ["pause --cluster prod", "pause until resumed"],
+      ["pause --cluster prod", "pause for a day"],
     ],
   );
 

@@ -80,12 +80,13 @@ function releasedLines(answer: ReleaseAnswer, isNamed: boolean): readonly string
 /** What became of a pause. */
 export function whatPaused(answer: unknown, { flags }: Readonly<{ flags: string }>): Done {
   const paused = parsePaused(answer);
-  const until = paused.until
-    ? `until ${formatMoment(paused.until, new Date())}`
-    : `until \`resume ${flags}\``;
+  const until = formatMoment(paused.until, new Date());
   const { released, kept } = paused;
   return {
-    lines: [`Paused ${until}.`, ...(released + kept > 0 ? releasedLines(paused, false) : [])],
+    lines: [
+      `Paused until ${until}, or until \`resume ${flags}\`.`,
+      ...(released + kept > 0 ? releasedLines(paused, false) : []),
+    ],
     failure: whyUnfinished(paused),
   };
 }

@@ -71,14 +71,13 @@ export function statusView(
 
 function row(scope: ScopeStatus, { at, rules }: StatusAnswer, style: Style, wide: boolean): string[] {
   const { state, launches, extensions, nodesHeld, requests } = scope;
-  const openEnd = state === "paused" || state === "breather" ? "resumed by hand" : "–";
   const isHold = scope.holdId !== undefined;
   const ofLaunches = scope.capped && requests.length === 0 ? capped : "";
   return [
     scope.scope,
     style(colours[state], state === "held" && rules.mode === "observe" ? "observed" : state),
     formatMoment(scope.since, at),
-    scope.until ? formatMoment(scope.until, at) + ofLaunches : openEnd,
+    scope.until ? formatMoment(scope.until, at) + ofLaunches : "–",
     ...[launches, extensions].map((count) => (isHold ? String(count) : "–")),
     String(nodesHeld),
     ...(wide ? [formatMoment(scope.nextLook, at), scope.holdId ?? "–"] : []),

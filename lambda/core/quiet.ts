@@ -1,8 +1,8 @@
-import { later } from "./duration.ts";
+import { type Duration, hours, later } from "./duration.ts";
 import type { Quiet, ScopeRecord } from "./record.ts";
 
-/** A pause without an end lasts until it is resumed. */
-export const untilResumed = new Date("9999-12-31T00:00:00.000Z");
+/** A pause that is forgotten must not leave the nodes without protection for ever. */
+export const usualPause: Duration = hours(24);
 
 /** What is silenced by hand or by a breather. A pause or a release of the whole cluster counts in every scope. */
 export type Silence = Readonly<{
@@ -42,6 +42,5 @@ export const isPaused = ({ quiet }: Silence): boolean => quiet?.kind === "paused
 
 /** A pause or breather in one line. */
 export function describeQuiet({ kind, until, because }: Quiet): string {
-  const end = until >= untilResumed ? "until it is resumed" : `until ${until.toISOString()}`;
-  return `${kind === "paused" ? "paused by hand" : "breather"} ${end}: ${because}`;
+  return `${kind === "paused" ? "paused by hand" : "breather"} until ${until.toISOString()}: ${because}`;
 }

@@ -120,7 +120,7 @@ describe("an action", () => {
     [force, released],
     [force, { ...released, kept: 2 }],
     [named, { ...released, heldUntil: since }],
-    [["pause"], released],
+    [["pause"], { ...released, until: since }],
     [["resume"], { resumed: [], because: "x" }],
   ])("that did what was asked for ends with 0: %j, %j", async (words, answer) => {
     const prod = await holder(() => answer);
@@ -138,7 +138,7 @@ describe("an action", () => {
     [force, { ...released, left: true }, "some are not changed yet"],
     [force, { ...released, heldUntil: since }, "nodes are held again"],
     [named, { ...released, left: true }, "some are not changed yet"],
-    [["pause"], { ...released, left: true }, "some are not changed yet"],
+    [["pause"], { ...released, until: since, left: true }, "some are not changed yet"],
     [["resume"], { resumed: ["nodepool/a"], isPaused: true, because: "x" }, "it is still paused"],
   ])("that did not ends with 1 and says why, also for programs: %j, %j", async (words, answer, what) => {
     const prod = await holder(() => answer);

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { hours } from "../../lambda/core/duration.ts";
-import { untilResumed } from "../../lambda/core/quiet.ts";
 import type { Request, ScopeRecord } from "../../lambda/core/record.ts";
 import { mostRequests, withoutRequest, withRequest } from "../../lambda/core/requests.ts";
 import { aHeldRecord, aQuiet, aRecord, aRequest, someRules } from "../support/builders.ts";
@@ -180,11 +179,6 @@ describe("a pause", () => {
       { record: { ...whole, scope: batch }, whole: { ...record, scope: "cluster" as const } },
     ])
       expect(planAt(5, { ...facts, rules: byPool }).because).toMatch(/^paused by hand/);
-  });
-
-  it("without an end says that it lasts until it is resumed", () => {
-    const record = aRecord(paused(0, { until: untilResumed }));
-    expect(planAt(9, { record }).because).toBe("paused by hand until it is resumed: upgrade");
   });
 });
 

@@ -1,7 +1,7 @@
 import { after, type Duration, earlier, later, seconds } from "../duration.ts";
 import { BadInputError, withMore } from "../errors.ts";
 import type { Changed, PassContext } from "../ports.ts";
-import { describeQuiet, isPaused, silenceOf, untilResumed } from "../quiet.ts";
+import { describeQuiet, isPaused, silenceOf, usualPause } from "../quiet.ts";
 import { type Outcome, reconcile, type Trigger } from "../reconcile.ts";
 import type { Quiet, ReleasedByHand, ScopeRecord } from "../record.ts";
 import { isOn, withoutRequest } from "../requests.ts";
@@ -67,10 +67,10 @@ export async function releaseRequest(
 export async function pause(
   context: PassContext,
   request: Readonly<{ for?: Duration | undefined; reason: string; scope?: Scope | undefined }>,
-): Promise<ReleaseAnswer & Readonly<{ until: Date | undefined }>> {
-  const { reason, scope } = request;
+): Promise<ReleaseAnswer & Readonly<{ until: Date }>> {
+  const { reason, scope, for: length = usualPause } = request;
   await checkScope(context, { operation: "pause", scope: scope ?? wholeCluster });
-  const until = request.for === undefined ? untilResumed : after(context.clock.now(), request.for);
+  const until = after(context.clock.now(), length);
   const change = (record: ScopeRecord, now: Date): ScopeRecord => {
     const { quiet: before, released: last } = record;
     // A pause that is asked for again keeps its start; the last one counts.
@@ -83,13 +83,10 @@ export async function pause(
   };
   const because = `paused by hand: ${reason}`;
   const answer = await everywhere(context, { scope, change, because }).catch((error: unknown) => {
-    const lasts = request.for === undefined ? "until resumed" : `until ${until.toISOString()}`;
-    throw withMore(
-      error,
-      `if the pause was recorded, it lasts ${lasts}: \`status\` shows it, and \`resume\` ends it`,
-    );
+    const lasts = `if the pause was recorded, it lasts until ${until.toISOString()}`;
+    throw withMore(error, `${lasts}: \`status\` shows it, and \`resume\` ends it`);
   });
-  return { ...answer, because, until: request.for === undefined ? undefined : until };
+  return { ...answer, because, until };
 }
 
 /** What was resumed, and whether the scope is paused all the same, as part of the whole cluster. */

@@ -5,7 +5,7 @@ import type { Verdict } from "../pays.ts";
 import { type Plan, planScope } from "../plan.ts";
 import { awaitedSince, driftedNodes, holdable, type ScopeView } from "../plan-nodes.ts";
 import type { PassContext, SeenNode } from "../ports.ts";
-import { type Silence, silenceOf, untilResumed } from "../quiet.ts";
+import { type Silence, silenceOf } from "../quiet.ts";
 import type { Figures, RequestCause, ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
 import { isOfRules, type Rules, scopeOf } from "../rules.ts";
@@ -163,7 +163,7 @@ function stateOf({ hold, figures }: ScopeRecord, plan: Plan, { quiet }: Silence)
   if (!quiet) return { state: "none", because: plan.because };
   const { kind: state, since, until, because } = quiet;
   const reason = state === "paused" ? `paused by hand: ${because}` : because;
-  return { state, because: reason, since, ...(until < untilResumed && { until }) };
+  return { state, because: reason, since, until };
 }
 
 /** Launches and requests that were part of a hold, in one line. */

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { hours, minutes } from "../../../lambda/core/duration.ts";
 import { BadInputError, TryAgainError } from "../../../lambda/core/errors.ts";
 import { type HoldRequest, holdByHand } from "../../../lambda/core/operate/hold.ts";
-import { untilResumed } from "../../../lambda/core/quiet.ts";
 import type { ScopeRecord } from "../../../lambda/core/record.ts";
 import { mostRequests } from "../../../lambda/core/requests.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
@@ -160,9 +159,9 @@ describe("what a person cannot get is an error, and nothing is recorded", () => 
     ],
     [
       "in a pause",
-      aRecord({ quiet: aQuiet("paused", { until: untilResumed }) }),
+      aRecord({ quiet: aQuiet("paused", { until: at(600) }) }),
       byPerson,
-      "Cannot hold: paused by hand until it is resumed: upgrade: resume first",
+      `Cannot hold: paused by hand until ${at(600).toISOString()}: upgrade: resume first`,
     ],
     [
       "one too many",

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../../lambda/core/duration.ts";
 import { pause, releaseDue, resume } from "../../../lambda/core/operate/release.ts";
-import { untilResumed } from "../../../lambda/core/quiet.ts";
 import type { ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { nodePoolOf, type Scope } from "../../../lambda/core/scope.ts";
@@ -40,8 +39,14 @@ describe("a pause", () => {
     expect(await ask(30)).toEqual({ released: 1, kept: 0, failed: 0, left: false, because, until: at(35) });
     expect([world.nodes.marks(), record()?.requests]).toEqual([{}, []]);
     expect(world.journal.past.get(holdId(1))).toMatchObject({ endedBecause: because });
-    expect(await ask()).toMatchObject({ until: undefined, because });
-    expect(record()?.quiet).toEqual({ kind: "paused", since: at(5), until: untilResumed, because: reason });
+  });
+
+  it("ends after a day, unless it was asked for longer", async () => {
+    const { ask, record } = aWorld();
+    const aDay = 24 * 60;
+    expect(await ask()).toMatchObject({ until: at(5 + aDay), because });
+    expect(record()?.quiet).toEqual({ kind: "paused", since: at(5), until: at(5 + aDay), because: reason });
+    expect(await ask(7 * aDay)).toMatchObject({ until: at(5 + 7 * aDay) });
   });
 
   it("asked for again keeps its start; the last end and reason count, also a shorter one", async () => {
@@ -84,7 +89,7 @@ describe("a pause", () => {
 
   it.each([
     [30, "until 2026-11-21T12:35:00.000Z"],
-    [undefined, "until resumed"],
+    [undefined, "until 2026-11-22T12:05:00.000Z"],
   ])("whose nodes cannot be released says that it may be recorded: %s", async (length, until) => {
     const { world, ask, record } = aWorld([aHeldRecord()]);
     world.refuses = (call) => call === "list";
@@ -96,13 +101,13 @@ describe("a pause", () => {
 });
 
 describe("resuming", () => {
-  const paused = aQuiet("paused", { until: untilResumed });
+  const paused = aQuiet("paused", { until: at(600) });
 
   it.each([
     ["paused", "the pause is over"],
     ["breather", "the breather is cut short"],
   ] as const)("lets launches count again from now on: %s", async (kind, expected) => {
-    const { world, context, holds } = aWorld([aRecord({ quiet: aQuiet(kind, { until: untilResumed }) })]);
+    const { world, context, holds } = aWorld([aRecord({ quiet: aQuiet(kind, { until: at(600) }) })]);
     world.time = at(7);
     expect(await resume(context(), "cluster")).toEqual({ resumed: ["cluster"], because: expected });
     world.time = at(8);
@@ -133,7 +138,7 @@ describe("resuming", () => {
     expect(await resume(context(), pool)).toMatchObject({
       resumed: [pool],
       isPaused: true,
-      because: "the whole cluster is still paused by hand until it is resumed: upgrade: resume it",
+      because: `the whole cluster is still paused by hand until ${at(600).toISOString()}: upgrade: resume it`,
     });
     expect(record()?.quiet).toEqual(paused);
   });

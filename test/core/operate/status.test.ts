@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { getStatus } from "../../../lambda/core/operate/status.ts";
-import { untilResumed } from "../../../lambda/core/quiet.ts";
 import { noFigures, type ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
@@ -123,11 +122,6 @@ describe("status", () => {
       "a pause lasts for a while",
       { quiet: aQuiet("paused") },
       { state: "paused", because: "paused by hand: upgrade", since: at(0), until: at(10) },
-    ],
-    [
-      "a pause lasts until it is resumed",
-      { quiet: aQuiet("paused", { until: untilResumed }) },
-      { state: "paused", because: "paused by hand: upgrade", since: at(0) },
     ],
   ])("distinguishes why nothing is held: %s", async (_, record, expected) => {
     const [shown] = await aWorld([aRecord(record)]).scopes();
