@@ -29,6 +29,7 @@ type Wired<P> = Readonly<{
   telemetry: Telemetry;
   login: ClusterLogin;
   cluster: KubernetesNodesOptions;
+  inspection: Inspection;
 }>;
 
 /** What the release function needs; its own bundle contains no client of EC2 or SQS. */
@@ -78,7 +79,9 @@ export function wireRelease(config: Config): Wired<PassPorts> {
     ids: holdIds,
     metrics,
   };
-  return { ports, telemetry, login, cluster };
+  const { mode, auto } = settings;
+  const inspection = new KubernetesInspection({ ...cluster, clock: systemClock, mode, auto });
+  return { ports, telemetry, login, cluster, inspection };
 }
 
 /** What all other functions need: the same, with EC2 for launches and SQS for follow-ups. */
@@ -90,18 +93,4 @@ export function wire(config: Config): Wired<Ports> {
   const launches = new Ec2Launches(ec2, config.settings.cluster);
   const followUps = new SqsFollowUps(calls.ofAws(new SQSClient(client)), config.launchQueueUrl);
   return { ports: { ...ports, launches, followUps }, ...rest };
-}
-
-/** What the control function needs: the same, with an inspection of the cluster. */
-export function wireControl(config: Config): Wired<Ports> & Readonly<{ inspection: Inspection }> {
-  const wired = wire(config);
-  return {
-    ...wired,
-    inspection: new KubernetesInspection({
-      ...wired.cluster,
-      clock: systemClock,
-      mode: config.settings.mode,
-      auto: config.settings.auto,
-    }),
-  };
 }

@@ -1,14 +1,13 @@
 import { Command } from "commander";
-import { deployedHolder } from "../control/control.ts";
-import { applyFixes } from "../doctor/examination.ts";
-import { type Finding, findingJson, findingView, verdictView } from "../doctor/finding.ts";
+import { type Finding, findingJson, findingView, verdictView, worstOf } from "../doctor/finding.ts";
+import { applyFixes } from "../doctor/fixes.ts";
 import { awsConfig, type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
 import { asJson, type Output, withExamples, withOutput } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 type DoctorOptions = ClusterFlags &
-  Readonly<{ output: Output; fix?: true; kubeconfig?: string; context?: string }>;
+  Readonly<{ output: Output; fix?: true; strict?: true; kubeconfig?: string; context?: string }>;
 
 /** Checks every step from launch to release and prints remedies. */
 export const doctor = (terminal: Terminal): Command =>
@@ -18,18 +17,20 @@ export const doctor = (terminal: Terminal): Command =>
       .option("--fix", "fix what can be fixed safely, then check again")
       .option(
         "--kubeconfig <path>",
-        "your own kubeconfig: also compare the rights in the cluster with the manifest, and check NodePool templates",
+        "your own kubeconfig: also compare the rights in the cluster with the manifest, and check NodePools",
       )
+      .option("--strict", "end with exit code 1 also where something is only to be looked at")
       .option("--context <name>", "the kubeconfig's context (default: its current one)")
       .action((options: DoctorOptions) => check(options, terminal)),
     [
       ["doctor --cluster prod", "check every step, and send a probe on the way of a launch"],
       [
         "doctor --cluster prod --kubeconfig ~/.kube/config",
-        "also compare role and policy, and check the templates of NodePools",
+        "also compare role and policy, and check the NodePools",
       ],
       ["doctor --cluster prod --fix", "also enable again what was turned off"],
       ["doctor --cluster prod -o json | jq '.findings[] | select(.verdict==\"fail\")'", "for a program"],
+      ["doctor --cluster prod --strict", "in CI: exit code 0 only if there is nothing to look at"],
     ],
   );
 
@@ -47,7 +48,6 @@ async function check(options: DoctorOptions, terminal: Terminal): Promise<void> 
     cluster,
     ...(await withOwnRights(options)),
     account: awsAccount(awsConfig(options, terminal.env), cluster),
-    ask: deployedHolder(options, terminal.env).ask,
     clock: { now: () => new Date() },
     sleep: (duration: number) => new Promise<void>((resolve) => setTimeout(resolve, duration)),
   };
@@ -59,15 +59,16 @@ async function check(options: DoctorOptions, terminal: Terminal): Promise<void> 
   if (options.fix && findings.some(({ verdict }) => verdict === "fail")) {
     if (await applyFixes(findings, notify)) findings = await examine(world, show);
   }
-  if (output === "json") out(asJson({ cluster, findings: findings.map(findingJson) }));
+  if (output === "json")
+    out(asJson({ cluster, verdict: worstOf(findings), findings: findings.map(findingJson) }));
   else out(`\n${verdictView(findings, style)}`);
-  const broken = findings.filter(({ verdict }) => verdict === "fail");
-  if (broken.length > 0) {
-    const names = [...new Set(broken.map(({ link }) => link))].join(", ");
-    const canFix = broken.some(({ fix }) => fix) && !options.fix;
-    throw new Failure(
-      `broken: ${names}`,
-      canFix ? "Some of it can be fixed with --fix." : "Follow the remedies above.",
-    );
-  }
+  const counts = options.strict ? ["fail", "warn"] : ["fail"];
+  const wrong = findings.filter(({ verdict }) => counts.includes(verdict));
+  if (wrong.length === 0) return;
+  const isBroken = wrong.some(({ verdict }) => verdict === "fail");
+  const canFix = wrong.some(({ fix }) => fix) && !options.fix;
+  throw new Failure(
+    `${isBroken ? "broken" : "to look at"}: ${[...new Set(wrong.map(({ link }) => link))].join(", ")}`,
+    canFix ? "Some of it can be fixed with --fix." : "Follow the remedies above.",
+  );
 }

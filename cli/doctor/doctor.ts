@@ -5,25 +5,32 @@ import type { Clock } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
-import type { Ask } from "../control/client.ts";
 import type { Account, FunctionFacts } from "./aws/account.ts";
 
-/** A NodePool whose template annotates every node of its own with a value that protects none. */
-export type IneffectiveTemplate = Readonly<{ nodePool: string; value: string }>;
+/** A NodePool: what Karpenter may disrupt there, and an annotation of its template that protects none of its nodes. */
+export type NodePoolFacts = Readonly<{
+  name: string;
+  policy: string;
+  consolidateAfter: string;
+  budgets: readonly Readonly<{
+    nodes: string;
+    schedule?: string | undefined;
+    reasons?: readonly string[] | undefined;
+  }>[];
+  ineffective?: string;
+}>;
 
 /** What an examination needs. */
 export type Doctor = Readonly<{
   cluster: string;
   account: Account;
-  /** Asks the control function. */
-  ask: Ask;
   /** Compares what is in the cluster with what we would write there, with the caller's own kubeconfig; where one is given. */
   compareManifest?: (
     annotation: string,
     rights: Pick<Rules, "mode" | "auto">,
   ) => Promise<readonly AccessFinding[]>;
   /** Reads the NodePools, which the functions may not, with the caller's own kubeconfig; where one is given. */
-  findIneffectiveTemplates?: () => Promise<readonly IneffectiveTemplate[]>;
+  findNodePools?: () => Promise<readonly NodePoolFacts[]>;
   /** Reads the CapacityBuffers, which the functions may not, in the same way. */
   findCapacityBuffers?: () => Promise<readonly string[]>;
   clock: Clock;

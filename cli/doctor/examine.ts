@@ -1,157 +1,132 @@
-import { Environment } from "../../lambda/environment.ts";
-import { version } from "../../lambda/version.ts";
-import { hopeless } from "../aws-errors.ts";
-import { checkAccessEntries, checkAdminRight, checkCluster, checkManifest } from "./checks/cluster.ts";
-import {
-  checkAlarms,
-  checkCode,
-  checkCredentials,
-  checkFunctions,
-  checkTable,
-  type Functions,
-} from "./checks/functions.ts";
-import {
-  checkAnnotations,
-  checkLaunches,
-  checkLogin,
-  checkNodes,
-  checkPolicy,
-  checkRights,
-} from "./checks/inside.ts";
-import {
-  checkDeadLetters,
-  checkMapping,
-  checkQueue,
-  checkQueuePolicy,
-  checkRule,
-  checkTarget,
-} from "./checks/launch-path.ts";
-import { type Bracket, checkClocks, checkProbe, skewOf } from "./checks/probe.ts";
-import {
-  checkHolds,
-  checkLastSweep,
-  checkScheduleGroup,
-  checkScheduleRole,
-  checkSweepRule,
-} from "./checks/releases.ts";
+import { setTimeout } from "node:timers/promises";
+import { hopeless, isDenied } from "../aws-errors.ts";
+import { checkAlarms } from "./checks/alarms.ts";
+import { ofCluster } from "./checks/cluster.ts";
+import { findFunctions, ofFunctions } from "./checks/functions.ts";
+import { ofInside } from "./checks/inside.ts";
+import { ofLaunchPath } from "./checks/launch-path.ts";
+import { ofNodePools } from "./checks/nodepools.ts";
+import { checkClock, checkProbe } from "./checks/probe.ts";
+import { ofReleases, ofSchedules } from "./checks/releases.ts";
 import type { Doctor } from "./doctor.ts";
-import { Examination } from "./examination.ts";
-import { type Finding, type Findings, fail, skipped } from "./finding.ts";
-import { type Inside, parseInside } from "./inside.ts";
+import { type Check, type Facts, factsOf, NotThere } from "./facts.ts";
+import {
+  type Finding,
+  type Findings,
+  type Found,
+  fail,
+  type LinkName,
+  ok,
+  skipped,
+  warn,
+} from "./finding.ts";
+import { saidBy, shown } from "./fixes.ts";
 
-/** Checks every link of the chain, causes before what follows from them. */
+/** Everything that is checked once the functions are found; causes come before what follows from them. */
+const checks: readonly Check[] = [
+  ...ofFunctions,
+  ...ofLaunchPath,
+  ...ofSchedules,
+  ...ofCluster,
+  ...ofInside,
+  ...ofNodePools,
+  ...ofReleases,
+  checkClock,
+  checkAlarms,
+  checkProbe,
+];
+
+/** Longer than any function may take. */
+const longest = 310_000;
+
+/** Checks every link of the chain. What can be read at the same time is; findings come in the order of the checks. */
 export async function examine(
   doctor: Doctor,
   notify: (finding: Finding) => void,
 ): Promise<readonly Finding[]> {
   const it = new Examination(notify);
-  await it.check("credentials", () => checkCredentials(doctor).catch(refused));
-  if (it.broken("credentials")) return it.findings;
-  const functions = await it.read("functions", () => checkFunctions(doctor));
-  if (!functions) return it.findings;
-  const { env } = functions.control;
-
-  await it.check("record", () => checkTable(doctor, env[Environment.holdTable] ?? ""));
-  await checkLaunchPath(it, doctor, functions);
-  await it.check("schedule group", () => checkScheduleGroup(doctor, env[Environment.scheduleGroup] ?? ""));
-  await it.check("schedule role", () => checkScheduleRole(doctor, env[Environment.scheduleRoleArn] ?? ""));
-  await checkClusterAndEntries(it, doctor, functions);
-  await it.check("sweep", () => checkSweepRule(doctor, functions.sweep));
-  await it.check("manifest", () => checkManifest(doctor, functions.control));
-  const asked = await askInside(it, doctor);
-  if (asked) await checkInside(it, doctor, functions, asked);
-  await it.check("alarms", () => checkAlarms(doctor, doctor.clock.now()));
-  await sendProbe(it, doctor, asked);
+  it.report({ link: "credentials" }, await attempt(async () => ok((await doctor.account.identity()).arn)));
+  if (it.broken(["credentials"])) return it.findings;
+  const found = await attempt(() => findFunctions(doctor));
+  if ("error" in found || !("functions" in found)) {
+    it.report({ link: "functions" }, found);
+    return it.findings;
+  }
+  const facts = factsOf(doctor, found.functions);
+  const started = checks.map((check) => [check, check.onlyIf ? undefined : find(check, facts)] as const);
+  for (const [check, finding] of started) {
+    const cause = check.onlyIf && it.broken(check.onlyIf);
+    if (cause) it.report(check, skipped(`not sent: "${cause}" is broken`));
+    else it.report(check, await (finding ?? find(check, facts)));
+  }
   return it.findings;
 }
 
-const refused = (error: unknown): Findings => {
-  const failure = hopeless(error);
-  if (!failure) throw error;
-  return fail(failure.message, failure.remedy);
-};
+type Failed = Readonly<{ error: unknown }>;
 
-async function checkLaunchPath(it: Examination, doctor: Doctor, { hold, release }: Functions): Promise<void> {
-  const rule = await it.read("rule", () => checkRule(doctor));
-  const url = hold.env[Environment.launchQueueUrl] ?? "";
-  const queue = await it.read("queue", () => checkQueue(doctor, url));
-  if (!queue) return;
-  if (rule) {
-    await it.check("target", () => checkTarget(doctor, rule, queue.arn));
-    await it.check("queue policy", () => checkQueuePolicy(doctor, queue, rule.arn));
-  }
-  await it.check("mapping", () => checkMapping(doctor, hold.name, queue.arn));
-  const events = rule && { events: rule.targets.find(({ arn }) => arn === queue.arn)?.deadLetterArn };
-  const arns = { launches: queue.deadLetterArn, ...events, invocations: release.failuresArn };
-  await it.check("dead letters", () => checkDeadLetters(doctor, arns), ["target"]);
-}
-
-async function checkClusterAndEntries(it: Examination, doctor: Doctor, functions: Functions): Promise<void> {
-  const cluster = await it.read("cluster", () => checkCluster(doctor, functions));
-  if (cluster)
-    await it.check("access entries", async () =>
-      [await checkAccessEntries(doctor, functions), await checkAdminRight(doctor)].flat(),
+const find = (check: Check, facts: Facts): Promise<Findings | Failed> =>
+  attempt(async () => {
+    const late = new AbortController();
+    const tooLate = setTimeout(longest, undefined, { signal: late.signal }).then(
+      () => fail("no answer came in five minutes", "Try again, then check it by hand."),
+      (): Found[] => [],
     );
-}
-
-type Asked = Readonly<{ inside: Inside; bracket: Bracket }>;
-
-/** Lets the control function check from inside. */
-async function askInside(it: Examination, doctor: Doctor): Promise<Asked | undefined> {
-  const before = doctor.clock.now();
-  return it.read("code", async () => {
-    const inside = parseInside(await doctor.ask({ do: "check" }));
-    const bracket = { before, at: inside.at, after: doctor.clock.now() };
-    return { findings: checkCode(inside.version), facts: { inside, bracket } };
+    try {
+      return await Promise.race([check.find(facts), tooLate]);
+    } finally {
+      late.abort();
+    }
   });
+
+async function attempt<T>(work: () => Promise<T>): Promise<T | Failed> {
+  try {
+    return await work();
+  } catch (error) {
+    return { error };
+  }
 }
 
-async function checkInside(
-  it: Examination,
-  doctor: Doctor,
-  { control, sweep }: Functions,
-  { inside, bracket }: Asked,
-): Promise<void> {
-  const { cluster, record } = inside;
-  const now = inside.at;
-  await it.check("login", () => checkLogin(inside), ["cluster", "access entries"]);
-  if (cluster.works) {
-    await it.check("rights", () => checkRights(cluster, control), ["access entries", "manifest"]);
-    await it.check("policy", () => checkPolicy(cluster, control), ["access entries", "manifest", "rights"]);
-    await it.check("nodes", () => checkNodes(cluster, now));
-    await it.check("annotations", () => checkAnnotations(doctor, cluster));
+/** Collects findings. A problem that only follows from another is marked as such, and an error is reported once. */
+class Examination {
+  readonly findings: Finding[] = [];
+  readonly #notify: (finding: Finding) => void;
+  readonly #errors = new Set<unknown>();
+
+  constructor(notify: (finding: Finding) => void) {
+    this.#notify = notify;
   }
-  await it.check("launches", () => checkLaunches(doctor, inside));
-  await it.check("clock", () => checkClocks(bracket, cluster.works ? cluster.clusterTime : undefined));
-  if (!record.works) {
-    const unreadable = fail(
-      `the functions cannot read it: ${record.because}`,
-      "Check the table and their roles.",
+
+  report(check: Pick<Check, "link" | "follows">, result: Findings | Failed): void {
+    const findings = "error" in result ? this.#judge(result.error) : [result].flat();
+    for (const found of findings) this.#add(check, found);
+  }
+
+  /** The first of these links that is broken. */
+  broken(names: readonly LinkName[]): LinkName | undefined {
+    return names.find((name) =>
+      this.findings.some(({ link, verdict }) => link === name && verdict === "fail"),
     );
-    await it.check("record", () => unreadable, ["record"]);
-    return;
   }
-  const group = control.env[Environment.scheduleGroup] ?? "";
-  await it.check("holds", () => checkHolds(doctor, record.holds, group, now), [
-    "schedule group",
-    "login",
-    "rights",
-  ]);
-  const needs = ["sweep", "record", "login", "access entries", "rights", "policy"] as const;
-  await it.check("sweep", () => checkLastSweep(doctor, sweep, record.lastSweep, now), needs);
-}
 
-/** The links of a probe's way. */
-const way = ["functions", "code", "record", "rule", "target", "queue", "queue policy", "mapping"] as const;
+  /** What could not be read. Several checks may have asked for it: the first one reports it. */
+  #judge(error: unknown): readonly Found[] {
+    if (error instanceof NotThere || this.#errors.has(error)) return [];
+    this.#errors.add(error);
+    const failure = this.findings.length === 0 ? hopeless(error) : undefined;
+    if (failure) return [fail(failure.message, failure.remedy)];
+    const what = `could not be checked: ${saidBy(error)}`;
+    const isRight = isDenied(error);
+    return [
+      isRight ? warn(what, "Ask for the right to read it.") : fail(what, "Try again, then check it by hand."),
+    ];
+  }
 
-/** Sent only if every step works: a probe shows that something is broken, not what. */
-async function sendProbe(it: Examination, doctor: Doctor, asked: Asked | undefined): Promise<void> {
-  const cause = it.broken(...way);
-  const skew = asked ? skewOf(asked.bracket) : 0;
-  const answered = asked?.inside.version ?? version;
-  await it.check(
-    "probe",
-    () => (cause ? skipped(`not sent: "${cause}" is broken`) : checkProbe(doctor, { skew, answered })),
-    way,
-  );
+  #add({ link, follows = [] }: Pick<Check, "link" | "follows">, found: Found): void {
+    const cause = found.verdict === "fail" ? this.broken(follows) : undefined;
+    const judged = cause ? skipped(`follows from "${cause}": ${found.what}`) : found;
+    const { what, remedy } = judged;
+    const finding = { link, ...judged, what: shown(what), ...(remedy && { remedy: shown(remedy) }) };
+    this.findings.push(finding);
+    this.#notify(finding);
+  }
 }

@@ -14,6 +14,8 @@ export const links = [
   "dead letters",
   "schedule group",
   "schedule role",
+  "schedules",
+  "permissions",
   "cluster",
   "access entries",
   "login",
@@ -26,6 +28,7 @@ export const links = [
   "clock",
   "alarms",
   "nodes",
+  "nodepools",
   "annotations",
   "probe",
 ] as const;
@@ -68,6 +71,10 @@ export function findingView({ link, verdict, what, remedy }: Finding, style: Ter
   const line = `${style(colour, sign)} ${link.padEnd(longest)}  ${what}`;
   return remedy ? [line, `  ${" ".repeat(longest)}  ${style("dim", `→ ${remedy}`)}`] : [line];
 }
+
+/** The verdict on all of it. */
+export const worstOf = (findings: readonly Finding[]): Verdict =>
+  (["fail", "warn"] as const).find((one) => findings.some(({ verdict }) => verdict === one)) ?? "ok";
 
 /** One line for all findings. */
 export function verdictView(findings: readonly Finding[], style: Terminal["style"]): string {

@@ -21,6 +21,8 @@ const presentHold = fields({
   nextLook: v.exactOptional(moment),
 });
 
+const presentPause = fields({ scope, since: moment, until: moment, because: anyText });
+
 const trial = v.picklist(["admitted", "refused", "not tried"], "admitted, refused or not tried");
 const keptNode = fields({ node: anyText, since: moment, by: v.exactOptional(anyText) });
 
@@ -43,13 +45,18 @@ const inside = answering<CheckAnswer & Readonly<{ version: string }>>()(
     version: anyText,
     at: moment,
     rules,
-    record: link({ holds: list(presentHold, many), lastSweep: v.exactOptional(moment) }),
-    launches: link({ recent: count }),
+    record: link({
+      holds: list(presentHold, many),
+      pauses: list(presentPause, many),
+      lastSweep: v.exactOptional(moment),
+    }),
+    write: link({}),
+    launches: v.exactOptional(link({ recent: count })),
     cluster: link(findings),
   }),
 );
 
-/** What the control function saw from inside, as doctor reads it. */
+/** What a function saw from inside, as doctor reads it. */
 export type Inside = Readonly<v.InferOutput<typeof inside>>;
 
 /** Reads the answer to `check`. */

@@ -8,7 +8,7 @@ import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { type PageQuery, pagesOf } from "../../lambda/kubernetes/node-lists.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
-import type { Doctor, IneffectiveTemplate } from "./doctor.ts";
+import type { Doctor, NodePoolFacts } from "./doctor.ts";
 
 const noLog = { info: () => {}, warn: () => {}, error: () => {} };
 const clock = { now: () => new Date() };
@@ -17,7 +17,7 @@ const clock = { now: () => new Date() };
 export function ownKubernetes(
   path: string,
   context: string | undefined,
-): Required<Pick<Doctor, "compareManifest" | "findIneffectiveTemplates" | "findCapacityBuffers">> {
+): Required<Pick<Doctor, "compareManifest" | "findNodePools" | "findCapacityBuffers">> {
   const config = readKubeconfig({ paths: [path], context });
   const using = async <T>(work: (api: KubernetesClient) => Promise<T>): Promise<T> => {
     const api = new KubernetesClient({ login: kubeconfigLogin(config), clock, metrics: { add: () => {} } });
@@ -30,7 +30,7 @@ export function ownKubernetes(
   return {
     compareManifest: (annotation, rights) =>
       using((api) => new KubernetesAccess({ api, clock, log: noLog, ...rights }).check([annotation])),
-    findIneffectiveTemplates: () => using((api) => ineffectiveTemplates(api, soon())),
+    findNodePools: () => using((api) => nodePools(api, soon())),
     findCapacityBuffers: () => using((api) => capacityBuffers(api, soon())),
   };
 }
@@ -41,21 +41,36 @@ const soon = (): Deadline => ({ deadline: after(clock.now(), seconds(30)) });
 const { annotation } = Karpenter.v1;
 
 const metadata = v.object({ annotations: v.optional(v.record(v.string(), v.string()), {}) });
+const budget = v.object({
+  nodes: v.optional(v.string(), "10%"),
+  schedule: v.optional(v.string()),
+  reasons: v.optional(v.array(v.string())),
+});
+const disruption = v.object({
+  consolidationPolicy: v.optional(v.string(), ""),
+  consolidateAfter: v.optional(v.string(), ""),
+  budgets: v.optional(v.array(budget), []),
+});
 const nodePool = v.object({
   metadata: v.object({ name: v.string() }),
-  spec: v.object({ template: v.object({ metadata: v.optional(metadata, { annotations: {} }) }) }),
+  spec: v.object({
+    template: v.object({ metadata: v.optional(metadata, { annotations: {} }) }),
+    disruption: v.optional(disruption, {}),
+  }),
 });
 
-/** The NodePools that annotate their nodes with a value that protects nothing. */
-export async function ineffectiveTemplates(
-  api: KubernetesCaller,
-  context: Deadline,
-): Promise<readonly IneffectiveTemplate[]> {
-  // Karpenter before v1.0 serves none of this version, and there any value protects.
+/** The NodePools of Karpenter 1.0 and later; before that, any value of the annotation protects. */
+export async function nodePools(api: KubernetesCaller, context: Deadline): Promise<readonly NodePoolFacts[]> {
   const pools = await listAll(api, "/apis/karpenter.sh/v1/nodepools", nodePool, context);
-  return pools.flatMap(({ metadata, spec }) => {
-    const value = spec.template.metadata.annotations[annotation];
-    return isIneffective(annotation, value) ? [{ nodePool: metadata.name, value }] : [];
+  return pools.map(({ metadata, spec: { template, disruption } }) => {
+    const value = template.metadata.annotations[annotation];
+    return {
+      name: metadata.name,
+      policy: disruption.consolidationPolicy,
+      consolidateAfter: disruption.consolidateAfter,
+      budgets: disruption.budgets,
+      ...(isIneffective(annotation, value) && { ineffective: value }),
+    };
   });
 }
 

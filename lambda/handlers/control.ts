@@ -1,11 +1,12 @@
 import { BadInputError } from "../core/errors.ts";
-import { checkLinks, type Inspection } from "../core/operate/check.ts";
+import type { Inspection } from "../core/operate/check.ts";
 import { holdByHand } from "../core/operate/hold.ts";
 import { forceRelease, pause, releaseRequest, resume } from "../core/operate/release.ts";
 import { getStatus } from "../core/operate/status.ts";
 import type { CallContext, Ports } from "../core/ports.ts";
 import { type Scope, wholeCluster } from "../core/scope.ts";
 import { version } from "../version.ts";
+import { answerCheck } from "./check.ts";
 import { parseControlRequest } from "./requests.ts";
 
 const reading: ReadonlySet<string> = new Set(["status", "check", "history", "probe"]);
@@ -24,7 +25,7 @@ export const onControlRequest =
       case "check":
         if (!inspection)
           throw new BadInputError("This request cannot be done", ["this holder cannot be checked"]);
-        return { ...(await checkLinks(context, inspection)), version };
+        return answerCheck(ports, inspection, call);
       case "history":
         return { holds: await ports.journal.history(request.limit) };
       case "probe":

@@ -2,7 +2,7 @@ import { readConfig } from "../environment.ts";
 import { onControlRequest } from "../handlers/control.ts";
 import { invocation } from "../invocation.ts";
 import { systemClock } from "../system-clock.ts";
-import { wireControl } from "../wiring.ts";
+import { wire } from "../wiring.ts";
 
-const { ports, telemetry, inspection } = wireControl(readConfig(process.env));
+const { ports, telemetry, inspection } = wire(readConfig(process.env));
 export const handler = invocation(telemetry, systemClock, onControlRequest(ports, inspection));

@@ -1,4 +1,5 @@
 import { readConfig } from "../environment.ts";
+import { orCheck } from "../handlers/check.ts";
 import { onHoldExpired, onOneShot } from "../handlers/release.ts";
 import { type InvocationContext, invocation } from "../invocation.ts";
 import { scheduleAlias } from "../names.ts";
@@ -7,9 +8,9 @@ import { wireRelease } from "../wiring.ts";
 
 type Invoked = InvocationContext & Readonly<{ invokedFunctionArn: string }>;
 
-const { ports, telemetry } = wireRelease(readConfig(process.env));
+const { ports, inspection, telemetry } = wireRelease(readConfig(process.env));
 const bySchedule = invocation(telemetry, systemClock, onOneShot(ports));
-const byAnyone = invocation(telemetry, systemClock, onHoldExpired(ports));
+const byAnyone = invocation(telemetry, systemClock, orCheck(ports, inspection, onHoldExpired(ports)));
 
 export const handler = (event: unknown, context: Invoked) =>
   (context.invokedFunctionArn.endsWith(`:${scheduleAlias}`) ? bySchedule : byAnyone)(event, context);

@@ -114,9 +114,46 @@ describe("doctor reads", () => {
     };
     const account = await accountWhere(() => json({ MetricAlarms: [alarm] }));
     expect(await account.alarms(["a", "b"])).toEqual([
-      { name: "a", description: "about a", state: "ALARM", since: new Date(1_000_000) },
+      { name: "a", description: "about a", state: "ALARM", notifies: false, since: new Date(1_000_000) },
     ]);
     expect(bodies()).toMatchObject([{ AlarmNames: ["a", "b"] }]);
+  });
+
+  it("of alarms whether they notify anyone", async () => {
+    const AlarmActions = ["arn:topic"];
+    const account = await accountWhere(() =>
+      json({
+        MetricAlarms: [{ AlarmActions }, { AlarmActions, ActionsEnabled: false }, { AlarmActions: [] }],
+      }),
+    );
+    expect((await account.alarms(["a"])).map(({ notifies }) => notifies)).toEqual([true, false, false]);
+  });
+
+  it("every schedule of a group, on whatever page it is, but those that have fired meanwhile", async () => {
+    const account = await accountWhere(({ path }) => {
+      if (path.includes("/schedules/gone")) return jsonError("ResourceNotFoundException", "gone", 404);
+      const [, name] = /\/schedules\/(\w+)/.exec(path) ?? [];
+      const Target = { Arn: "arn:release", Input: "{}" };
+      if (name) return json({ Name: name, State: "ENABLED", ScheduleExpression: "at(now)", Target });
+      return path.includes("NextToken")
+        ? json({ Schedules: [{ Name: "second" }, { Name: "gone" }] })
+        : json({ Schedules: [{ Name: "first" }], NextToken: "more" });
+    });
+    const about = { isEnabled: true, expression: "at(now)", targetArn: "arn:release", input: "{}" };
+    expect(await account.schedules("group")).toEqual([
+      { name: "first", ...about },
+      { name: "second", ...about },
+    ]);
+  });
+
+  it("what a role is refused: whatever IAM does not call allowed", async () => {
+    const decided = (action: string, decision: string) =>
+      `<member><EvalActionName>${action}</EvalActionName><EvalDecision>${decision}</EvalDecision></member>`;
+    const results = decided("a:B", "allowed") + decided("c:D", "explicitDeny");
+    const name = "SimulatePrincipalPolicy";
+    const body = `<${name}Response><${name}Result><EvaluationResults>${results}</EvaluationResults></${name}Result></${name}Response>`;
+    const account = await accountWhere(() => ({ body }));
+    expect(await account.refused("arn:role", ["a:B", "c:D", "e:F"], "arn:thing")).toEqual(["c:D", "e:F"]);
   });
 
   it("the services that a role trusts", async () => {
@@ -159,7 +196,8 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
   identity: (account) => account.identity(),
   tableStatus: (account) => account.tableStatus("holds"),
   scheduleGroup: (account) => account.scheduleGroup("group"),
-  scheduleExists: (account) => account.scheduleExists("group", "one"),
+  schedules: (account) => account.schedules("group"),
+  refused: (account) => account.refused("arn:role/name", ["a:B", "c:D"], "arn:thing"),
   role: (account) => account.role("arn:role/name"),
   alarms: (account) => account.alarms(["a"]),
   launchRule: (account) => account.launchRule(),
@@ -171,7 +209,7 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
   functionOf: (account) => account.functionOf("hold"),
   mapping: (account) => account.mapping("f", "arn:q"),
   enableMapping: (account) => account.enableMapping("m"),
-  sweepNow: (account) => account.sweepNow(),
+  invoke: (account) => account.invoke("hold", { do: "check" }),
   cluster: (account) => account.cluster(),
   accessGroups: (account) => account.accessGroups("arn:role"),
   adminSince: (account) => account.adminSince("arn:role"),
@@ -246,11 +284,11 @@ describe("doctor fixes", () => {
     ]);
   });
 
-  it("nothing by a sweep that failed, and reports why", async () => {
+  it("nothing by a function that failed, and reports why", async () => {
     const account = await accountWhere(() => ({
       headers: { "x-amz-function-error": "Unhandled" },
       body: JSON.stringify({ errorMessage: "no access" }),
     }));
-    await expect(account.sweepNow()).rejects.toThrow("the sweep failed: no access");
+    await expect(account.invoke("sweep", {})).rejects.toThrow("the sweep function failed: no access");
   });
 });

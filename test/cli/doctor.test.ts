@@ -1,125 +1,43 @@
-import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import { describe, expect, it } from "vitest";
-import type { Account, FunctionFacts } from "../../cli/doctor/aws/account.ts";
-import { applyFixes } from "../../cli/doctor/examination.ts";
 import { findingJson, findingView, verdictView } from "../../cli/doctor/finding.ts";
+import { applyFixes } from "../../cli/doctor/fixes.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
-import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
 import type { AccessFinding } from "../../lambda/cluster-access/cluster-rights.ts";
 import { after, type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
-import type { Part } from "../../lambda/names.ts";
 import { version } from "../../lambda/version.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
+import {
+  brokenLinks,
+  endpointIs,
+  functionIs,
+  functionsHave,
+  heldUntil,
+  inRecord,
+  insideCluster,
+  nodePool,
+  overdue,
+  queueIs,
+  type Row,
+  ruleIs,
+  warnings,
+  withoutHold,
+} from "./doctor-damage.ts";
 import {
   type Answers,
   aFunction,
   aHeldScope,
+  alarmsWith,
   anAccount,
   anAlarm,
   aQueue,
-  aRule,
+  aSchedule,
   aTrip,
   broken,
-  type Differing,
   examined,
   examinedAccount,
   none,
   warned,
 } from "./healthy-account.ts";
-
-/** An account in which one function differs, or is missing. */
-const functionIs = (part: Part, about?: Partial<FunctionFacts>): Partial<Account> => ({
-  functionOf: async (one) => (one === part ? about && aFunction(one, about) : aFunction(one)),
-});
-const queueIs = (part: string, about?: Parameters<typeof aQueue>[1]): Partial<Account> => ({
-  queue: async (urlOrArn) => {
-    const name = urlOrArn.split(/[/:]/).at(-1) ?? "";
-    return name === part ? about && aQueue(name, about) : aQueue(name);
-  },
-});
-const ruleIs = (about: Parameters<typeof aRule>[0]): Partial<Account> => ({
-  launchRule: async () => aRule(about),
-});
-const clusterIs = (about: object): Partial<Account> => ({
-  cluster: async () => ({
-    ...{ status: "ACTIVE", version: "1.36", authenticationMode: "API", unreachable: undefined },
-    ...about,
-  }),
-});
-const endpointIs = (config: VpcConfigResponse) =>
-  clusterIs({ unreachable: unreachableFromOutside("prod", config) });
-const insideCluster = (cluster: object): Differing => ({ check: { cluster } });
-const inRecord = (record: object): Differing => ({ check: { record } });
-
-/** A problem that belongs to another rule than ours. */
-const otherPolicy = {
-  Statement: [
-    {
-      ...{ Effect: "Allow", Principal: { Service: "events.amazonaws.com" }, Action: "sqs:SendMessage" },
-      Condition: { ArnEquals: { "aws:SourceArn": "other" } },
-    },
-  ],
-};
-const withoutHold = async (role: string) => (role.endsWith("/hold") ? undefined : ["karpenter-node-holder"]);
-const since1970 = async (role: string) => (role.endsWith("/cluster-access") ? new Date(0) : undefined);
-const overdue = { ...aHeldScope, until: after(noon, -minutes(9)) };
-
-type Row = readonly [how: string, differing: Differing, answers?: Answers];
-/** Each breaks exactly one link. */
-const brokenLinks: readonly Row[] = [
-  ["a function is missing", functionIs("sweep")],
-  ["a function is turned off", functionIs("hold", { reservedConcurrency: 0 })],
-  ["an update failed", functionIs("hold", { lastUpdate: "Failed" })],
-  ["the rule is gone", { launchRule: none }],
-  ["the rule is disabled", ruleIs({ isEnabled: false })],
-  ["the rule does not match", ruleIs({ pattern: { source: ["aws.ec2"] } })],
-  ["the rule leads elsewhere", ruleIs({ targets: [{ arn: "arn:elsewhere" }] })],
-  ["the queue is gone", queueIs("launches")],
-  ["its policy is gone", queueIs("launches", { policy: undefined })],
-  ["its policy is another's", queueIs("launches", { policy: otherPolicy })],
-  ["the mapping is disabled", { mapping: async () => ({ id: "m", state: "Disabled", lastResult: "" }) }],
-  ["the mapping is gone", { mapping: none }],
-  ["a dead-letter queue is gone", queueIs("undelivered")],
-  ["the table is gone", { tableStatus: none }],
-  ["the schedule group is gone", { scheduleGroup: none }],
-  ["that group is going", { scheduleGroup: async () => "DELETING" }],
-  ["the schedule role is gone", { role: none }],
-  ["that role trusts others", { role: async () => ({ trust: {} }) }],
-  ["nothing wakes the sweep", { ruleThatTargets: none }],
-  ["the sweep's rule is disabled", { ruleThatTargets: async () => aRule({ isEnabled: false }) }],
-  ["there is no such cluster", { cluster: none }],
-  ["it knows no access entries", clusterIs({ authenticationMode: "CONFIG_MAP" })],
-  ["the endpoint is private", endpointIs({ endpointPublicAccess: false })],
-  ["the endpoint is public for some addresses only", endpointIs({ publicAccessCidrs: ["203.0.113.0/24"] })],
-  ["an access entry is gone", { accessGroups: withoutHold }],
-  ["the access function was killed and is an admin still", { adminSince: since1970 }],
-  ["the cluster refuses the login", insideCluster({ works: false, because: "refused the login (401)" })],
-  ["a right is missing", insideCluster({ missingRights: ["patch nodes"] })],
-  ["the policy is missing", insideCluster({ foreignChange: "admitted" })],
-  ["the policy refuses our mark", insideCluster({ ownChange: "refused", said: "denied" })],
-  ["EC2 cannot be asked", { check: { launches: { works: false, because: "no right" } } }],
-  ["the record cannot be read", inRecord({ works: false, because: "no right" })],
-  ["a hold is overdue", inRecord({ holds: [overdue] })],
-  ["a hold's one-shot is gone", { scheduleExists: async () => false, ...inRecord({ holds: [aHeldScope] }) }],
-  ["the sweep has not run for long", inRecord({ lastSweep: after(noon, -hours(1)).toISOString() })],
-  ["no sweep ever ran", inRecord({ lastSweep: undefined })],
-];
-
-/** Each is one warning. */
-const warnings: readonly Row[] = [
-  ["letters in a dead-letter queue", queueIs("undelivered", { waiting: 3 })],
-  ["an alarm that is on", { alarms: async () => [anAlarm("sweep-silent", "ALARM")] }],
-  ["no alarms at all", { alarms: async () => [] }],
-  ["needless rights", insideCluster({ needlessRights: ["delete nodes"] })],
-  ["a missing right to list NodeClaims", insideCluster({ missingRights: ["list nodeclaims"] })],
-  ["an old cluster without policies", insideCluster({ foreignChange: "admitted", kubernetes: "v1.29.4" })],
-  ["nodes stuck in deletion", insideCluster({ stuck: [{ node: "a", since: noon.toISOString() }] })],
-  [
-    "nodes that users hold",
-    insideCluster({ userHeld: [{ node: "a", since: after(noon, -hours(50)), by: "kubectl" }] }),
-  ],
-  ["a cluster's clock that is off", insideCluster({ clusterTime: after(noon, minutes(5)) })],
-];
 
 const many = <T>(count: number, one: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => one(n));
@@ -133,21 +51,16 @@ const installedAt = (at: Date) => async (role: string) => (role.endsWith("/clust
 const clockIs = (off: Duration): Answers => ({ clock: new VirtualClock(after(noon, off)) });
 const noneOfTheRights = { missingRights: ["patch nodes"], foreignChange: "admitted" };
 const swept = (ago: Duration) => inRecord({ lastSweep: after(noon, -ago).toISOString() });
-const heldUntil = (until: Date) => inRecord({ holds: [{ ...aHeldScope, until, nextLook: until }] });
 const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
   compareManifest: async () =>
     states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),
 });
-const templates = async () => [{ nodePool: "batch", value: "4h" }];
 const buffers = (count: number): Answers => ({
   findCapacityBuffers: async () => many(count, (n) => `web/${n}`),
 });
 const { nextLook: _, ...beginning } = aHeldScope;
 const nextLookIn = (ahead: Duration) =>
   inRecord({ holds: [{ ...aHeldScope, nextLook: after(noon, ahead) }] });
-const functionsHave = (env: Readonly<Record<string, string>>): Partial<Account> => ({
-  functionOf: async (part) => aFunction(part, { env: { ...aFunction(part).env, ...env } }),
-});
 const observing = functionsHave({ MODE: "observe" });
 const lateEverything = { holds: [overdue], lastSweep: after(noon, -hours(1)).toISOString() };
 /** What nothing that should have ended follows from. */
@@ -203,8 +116,8 @@ const others: readonly Row[] = [
       },
     },
   ],
-  ["the code is older", { check: { version: "0.0.1" } }, { probe: () => aTrip({ version: "0.0.1" }) }],
-  ["the functions' code is mixed", {}, { probe: () => aTrip({ version: "0.0.1" }) }],
+  ["the code is older", { check: { version: "0.0.1" } }],
+  ["the functions' code is mixed", { checks: { hold: { version: "0.0.1" } } }],
   ["the probe is lost", {}, { probe: () => null }],
   ["the probe is slow", {}, { probe: () => ({ ...aTrip(), queuedAt: after(noon, seconds(12)) }) }],
   ["no function knows its environment", { functionOf: async (part) => aFunction(part, { env: {} }) }],
@@ -275,10 +188,10 @@ const others: readonly Row[] = [
     },
   ],
   ["a sweep has been missed", swept(minutes(12))],
-  ["sweeps are rare", functionIs("sweep", { env: { ...aFunction("sweep").env, SWEEP_EVERY: "1h" } })],
+  ["sweeps are rare", functionsHave({ SWEEP_EVERY: "1h" })],
   ["a hold ends", heldUntil(after(noon, -minutes(2)))],
   ["a hold ends soon", heldUntil(after(noon, minutes(2)))],
-  ["a NodePool's template protects nothing", {}, { findIneffectiveTemplates: templates }],
+  ["a NodePool's template protects nothing", {}, nodePool({ ineffective: "4h" })],
   [
     "five nodes are not protected",
     insideCluster({ ineffective: many(5, (n) => ({ node: `i${n}`, value: "1h" })) }),
@@ -290,7 +203,7 @@ const others: readonly Row[] = [
   ["the table is not ready", { tableStatus: async () => "CREATING" }],
   [
     "an alarm is on for a while",
-    { alarms: async () => [{ ...anAlarm("sweep-silent", "ALARM"), since: after(noon, -hours(3)) }] },
+    alarmsWith(anAlarm("sweep-silent", "ALARM", { since: after(noon, -hours(3)) })),
   ],
   ["a hold is being released", inRecord({ holds: [{ ...aHeldScope, state: "releasing" }] })],
   ["there is no node", insideCluster({ ...untried, nodes: 0 })],
@@ -309,21 +222,21 @@ const others: readonly Row[] = [
     "a new hold is not in the record yet",
     {
       ...inRecord({ holds: [beginning] }),
-      scheduleExists: async (_, name) => name === scheduleName(beginning.id, beginning.until),
+      schedules: async () => [aSchedule({ name: scheduleName(beginning.id, beginning.until) })],
     },
   ],
-  ["a new hold has no one-shot", { ...inRecord({ holds: [beginning] }), scheduleExists: async () => false }],
-  ["a one-shot fires just now", { ...nextLookIn(-minutes(1)), scheduleExists: async () => false }],
+  ["a new hold has no one-shot", { ...inRecord({ holds: [beginning] }), schedules: async () => [] }],
+  ["a one-shot fires just now", { ...nextLookIn(-minutes(1)), schedules: async () => [] }],
   ["a one-shot was due and set no other", nextLookIn(-minutes(20))],
   [
     "a one-shot was due, is gone and set no other",
-    { ...nextLookIn(-minutes(20)), scheduleExists: async () => false },
+    { ...nextLookIn(-minutes(20)), schedules: async () => [] },
   ],
   [
     "an alarm of another cluster is on",
     {
       alarms: async (names) =>
-        [anAlarm("sweep-silent", "OK"), anAlarm("eu-sweep-silent", "ALARM")].filter(({ name }) =>
+        [...(await anAccount().alarms(names)), anAlarm("eu-sweep-silent", "ALARM")].filter(({ name }) =>
           names.includes(name),
         ),
     },
@@ -371,8 +284,8 @@ describe("doctor", () => {
   it("names exactly one link that is broken, or one warning", async () => {
     for (const [how, differing] of brokenLinks)
       expect(new Set(broken(await examined(differing))).size, how).toBe(1);
-    for (const [how, differing] of warnings) {
-      const findings = await examined(differing);
+    for (const [how, differing, answers] of warnings) {
+      const findings = await examined(differing, answers);
       expect([broken(findings), warned(findings).length], how).toEqual([[], 1]);
     }
   });
@@ -385,7 +298,7 @@ describe("doctor", () => {
     const all: readonly Row[] = [["nothing is broken", {}], ...brokenLinks, ...warnings, ...others];
     for (const [how, differing, answers] of all) {
       const account = anAccount(differing);
-      const findings = await examinedAccount(account, differing.check, answers);
+      const findings = await examinedAccount(account, differing, answers);
       const shown = findings.filter(({ what }) => how.startsWith("nothing is") || !healthy.has(what));
       const fixes = findings.filter(({ fix }) => fix).map((one) => JSON.stringify(findingJson(one)));
       printed.push(`# ${how}: ${verdictView(findings, styled)}`);

@@ -9,7 +9,7 @@ import { aPastHold, aStatus } from "../support/builders.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
 import type { Control, FakeControl as Fake } from "./fake-control.ts";
-import { aCheck, anAccount, aTrip } from "./healthy-account.ts";
+import { alarmsWith, anAccount, anAlarm } from "./healthy-account.ts";
 
 /** What the commands load when they run, replaced by what a test gives and looks at. */
 const replaced = {
@@ -49,7 +49,7 @@ afterAll(() => {
 
 describe("doctor", () => {
   const doctor = async (...flags: string[]) => {
-    const prod = await holder(({ do: action }) => (action === "check" ? aCheck() : { probe: aTrip() }));
+    const prod = await holder(() => ({}));
     return prod.run("doctor", ...flags);
   };
   /** Its mapping is disabled until that is fixed. */
@@ -76,6 +76,16 @@ describe("doctor", () => {
       expect(reported).toBe("error: broken: mapping\nSome of it can be fixed with --fix.");
     },
   );
+
+  it("ends with 1 for what is only to be looked at, if that is asked for", async () => {
+    account = anAccount(alarmsWith(anAlarm("sweep-silent", "ALARM")));
+    const { exit, output } = await doctor("-o", "json");
+    expect([exit, JSON.parse(output).verdict]).toEqual([0, "warn"]);
+    await control?.stop();
+    const strict = await doctor("--strict");
+    expect(strict.exit).toBe(1);
+    expect(strict.reported).toMatch(/^error: to look at: .*alarms/);
+  });
 
   it("checks again after a fix, and ends as that check does", async () => {
     account = brokenAccount();

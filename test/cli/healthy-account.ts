@@ -1,17 +1,29 @@
-import type { Ask } from "../../cli/control/client.ts";
-import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../cli/doctor/aws/account.ts";
+import type {
+  Account,
+  AlarmFacts,
+  FunctionFacts,
+  QueueFacts,
+  RuleFacts,
+  ScheduleFacts,
+} from "../../cli/doctor/aws/account.ts";
 import type { Doctor } from "../../cli/doctor/doctor.ts";
 import { examine } from "../../cli/doctor/examine.ts";
 import type { Finding } from "../../cli/doctor/finding.ts";
+import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
+import type { PastHold } from "../../lambda/core/record.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
 import { functionName, type Part } from "../../lambda/names.ts";
 import { version } from "../../lambda/version.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import { someRules } from "../support/builders.ts";
 
 const arn = (service: string, name: string) => `arn:aws:${service}:eu-west-1:123456789012:${name}`;
+
+const releaseArn = `${arn("lambda", `function:${functionName("prod", "release")}`)}:schedule`;
 
 export const aFunction = (part: Part, about: Partial<FunctionFacts> = {}): FunctionFacts => ({
   name: functionName("prod", part),
@@ -25,18 +37,44 @@ export const aFunction = (part: Part, about: Partial<FunctionFacts> = {}): Funct
     LAUNCH_QUEUE_URL: "https://sqs/launches",
     SCHEDULE_GROUP: "karpenter-node-holder-prod",
     SCHEDULE_ROLE_ARN: "arn:aws:iam::123456789012:role/schedules",
+    RELEASE_FUNCTION_ARN: releaseArn,
+    CLUSTER: "prod",
     SWEEP_EVERY: "5m",
   },
   failuresArn: arn("sqs", "failures"),
   ...about,
 });
 
-export const anAlarm = (name: string, state: string) => ({
+export const anAlarm = (name: string, state: string, about: Partial<AlarmFacts> = {}): AlarmFacts => ({
   name: `karpenter-node-holder-prod-${name}`,
   description:
     "What it is about. First: npx karpenter-node-holder doctor --cluster prod. See docs/operating.md#where-to-read-on",
   state,
+  notifies: true,
+  ...about,
 });
+
+/** Every alarm of the cluster, where these differ. */
+export const alarmsWith = (...differing: readonly AlarmFacts[]): Pick<Account, "alarms"> => ({
+  alarms: async (names) =>
+    names.map(
+      (name) =>
+        differing.find((one) => one.name === name) ??
+        anAlarm(name.slice("karpenter-node-holder-prod-".length), "OK"),
+    ),
+});
+
+export const aSchedule = (about: Partial<ScheduleFacts> = {}): ScheduleFacts => {
+  const { id, nextLook } = aHeldScope;
+  return {
+    name: scheduleName(id, nextLook),
+    isEnabled: true,
+    expression: "at(2026-11-21T12:20:00)",
+    targetArn: releaseArn,
+    input: JSON.stringify({ scope: "cluster", holdId: id }),
+    ...about,
+  };
+};
 
 export const aRule = (about: Partial<RuleFacts> = {}): RuleFacts => ({
   name: "launches",
@@ -86,8 +124,9 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
     mapping: async () => ({ id: "m", state: "Enabled", lastResult: "OK" }),
     tableStatus: async () => "ACTIVE",
     scheduleGroup: async () => "ACTIVE",
-    scheduleExists: async () => true,
+    schedules: async () => [aSchedule()],
     role: async () => ({ trust: { Statement: [{ Principal: { Service: "scheduler.amazonaws.com" } }] } }),
+    refused: async () => [],
     cluster: async () => ({
       status: "ACTIVE",
       version: "1.36",
@@ -96,26 +135,40 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
     }),
     accessGroups: async () => [holderName],
     adminSince: async () => undefined,
-    alarms: async () => [anAlarm("dead-letters-launches", "OK")],
+    ...alarmsWith(),
+    invoke: answering(async (part) => void did.push(part)),
     putProbe: doing("probe"),
     enableRule: doing("enable rule"),
     enableMapping: doing("enable mapping"),
     letRuleSend: doing("let rule send"),
     admit: doing("admit"),
     deleteEntry: doing("delete entry"),
-    sweepNow: doing("sweep"),
     ...about,
   };
 }
 
-/** What the control function of such an account answers to `check`. */
+/** What a function of such an account answers to `check`. */
 export const aCheck = (
-  about: Readonly<{ record?: object; launches?: object; cluster?: object; version?: string }> = {},
+  about: Readonly<{
+    record?: object;
+    write?: object;
+    launches?: object;
+    cluster?: object;
+    version?: string;
+    rules?: Partial<Rules>;
+  }> = {},
 ) => ({
   version: about.version ?? version,
   at: noon.toISOString(),
-  rules: someRules(),
-  record: { works: true, holds: [], lastSweep: after(noon, -minutes(3)).toISOString(), ...about.record },
+  rules: someRules(about.rules),
+  write: { works: true, ...about.write },
+  record: {
+    works: true,
+    holds: [],
+    pauses: [],
+    lastSweep: after(noon, -minutes(3)).toISOString(),
+    ...about.record,
+  },
   launches: { works: true, recent: 2, ...about.launches },
   cluster: {
     works: true,
@@ -142,35 +195,64 @@ export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
   version: about.version ?? version,
 });
 
-export type Answers = Pick<Doctor, "compareManifest" | "findIneffectiveTemplates" | "findCapacityBuffers"> &
-  Readonly<{ probe?: () => unknown; clock?: VirtualClock }>;
-/** What a test changes: in the account, and in control's answer to `check`. */
+export type Answers = Pick<Doctor, "compareManifest" | "findNodePools" | "findCapacityBuffers"> &
+  Readonly<{ probe?: () => unknown; clock?: VirtualClock; past?: readonly PastHold[] }>;
+type Checked = Parameters<typeof aCheck>[0] | (() => unknown);
+/** What a test changes: in the account, and in what each function, or one of them, answers to `check`. */
 export type Differing = Partial<Account> &
-  Readonly<{ check?: Parameters<typeof aCheck>[0] | (() => unknown) }>;
+  Readonly<{ check?: Checked; checks?: Readonly<Partial<Record<Part, Checked>>> }>;
 
 /** Examines a healthy account with these differences. */
 export const examined = (differing: Differing = {}, answers?: Answers): Promise<readonly Finding[]> =>
-  examinedAccount(anAccount(differing), differing.check, answers);
+  examinedAccount(anAccount(differing), differing, answers);
 
 /** Examines this account, which notes what was done to it. */
 export async function examinedAccount(
   account: Account,
-  check?: Differing["check"],
-  { probe = aTrip, clock = new VirtualClock(), ...rest }: Answers = {},
+  { check, checks = {} }: Differing = {},
+  { probe = aTrip, past = [], clock = new VirtualClock(), ...rest }: Answers = {},
 ): Promise<readonly Finding[]> {
-  const checked = typeof check === "function" ? check : () => aCheck(check);
-  const ask: Ask = async ({ do: action }) => overTheWire(action === "check" ? checked() : { probe: probe() });
+  const checkOf = (part: Part) => {
+    const differing = checks[part] ?? check;
+    return typeof differing === "function" ? differing() : answerOf(part, differing);
+  };
+  const invoke = answering(account.invoke, { checkOf, probe, past });
   const sleep = async (duration: Duration) => void clock.pass(duration + seconds(0));
-  const doctor: Doctor = { cluster: "prod", account, ask, clock, sleep, ...rest };
+  const doctor: Doctor = { cluster: "prod", account: { ...account, invoke }, clock, sleep, ...rest };
   return examine(doctor, () => {});
 }
+
+/** Without what release, which asks EC2 nothing, does not look at. */
+function answerOf(part: Part, differing?: Parameters<typeof aCheck>[0]): object {
+  const { launches, ...others } = aCheck(differing);
+  return part === "release" ? others : { launches, ...others };
+}
+
+type FunctionsAnswer = Readonly<{
+  checkOf?: (part: Part) => unknown;
+  probe?: () => unknown;
+  past?: readonly PastHold[];
+}>;
+
+/** Functions that answer this, and do this if they are asked nothing. */
+const answering =
+  (
+    otherwise: Account["invoke"],
+    { checkOf = answerOf, probe = aTrip, past = [] }: FunctionsAnswer = {},
+  ): Account["invoke"] =>
+  async (part, payload) => {
+    const { do: asked } = Object(payload);
+    if (asked === "check") return overTheWire(checkOf(part));
+    if (asked === "probe") return overTheWire({ probe: probe() });
+    return asked === "history" ? overTheWire({ holds: past }) : otherwise(part, payload);
+  };
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
 
 /** A hold whose one-shot is correct. */
 export const aHeldScope = {
   scope: "cluster",
-  id: "hold-1",
+  id: holdId(1),
   state: "held",
   until: after(noon, minutes(20)),
   nextLook: after(noon, minutes(20)),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { capacityBuffers, ineffectiveTemplates } from "../../cli/doctor/own-kubernetes.ts";
+import { capacityBuffers, nodePools } from "../../cli/doctor/own-kubernetes.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
@@ -21,20 +21,29 @@ const refusing = (status: number): KubernetesCaller => ({
 const soon = until(noon);
 const unreadable = { metadata: { name: "unreadable" } };
 
-it("finds the NodePools whose template annotates with a value that protects nothing", async () => {
+it("reads what Karpenter may disrupt in a NodePool, and an annotation of its template that protects nothing", async () => {
   const { annotation } = Karpenter.v1;
+  const disruption = {
+    consolidationPolicy: "WhenEmpty",
+    consolidateAfter: "Never",
+    budgets: [{ nodes: "0" }],
+  };
   const api = answering(
     aNodePool("duration", { [annotation]: "30m" }),
     aNodePool("right", { [annotation]: "true" }),
-    aNodePool("none"),
-    aNodePool("other", { "example.com/x": "30m" }),
+    { metadata: { name: "closed" }, spec: { template: {}, disruption } },
     unreadable,
   );
-  expect(await ineffectiveTemplates(api, soon)).toEqual([{ nodePool: "duration", value: "30m" }]);
+  const open = { policy: "", consolidateAfter: "", budgets: [] };
+  expect(await nodePools(api, soon)).toEqual([
+    { name: "duration", ...open, ineffective: "30m" },
+    { name: "right", ...open },
+    { name: "closed", policy: "WhenEmpty", consolidateAfter: "Never", budgets: [{ nodes: "0" }] },
+  ]);
 });
 
 it("finds no NodePool where Karpenter is older than v1.0, which protects by any value", async () => {
-  expect(await ineffectiveTemplates(refusing(404), soon)).toEqual([]);
+  expect(await nodePools(refusing(404), soon)).toEqual([]);
 });
 
 it("finds the CapacityBuffers of all namespaces", async () => {

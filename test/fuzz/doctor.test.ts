@@ -19,6 +19,8 @@ const asked = {
   tableStatus: ["record"],
   scheduleGroup: ["schedule group"],
   role: ["schedule role"],
+  schedules: ["schedules"],
+  refused: ["schedule role", "permissions"],
   cluster: ["cluster"],
   accessGroups: ["access entries"],
   alarms: ["alarms"],

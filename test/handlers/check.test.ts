@@ -1,12 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { after, minutes } from "../../lambda/core/duration.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import type { ClusterFindings, Inspection } from "../../lambda/core/operate/check.ts";
+import { orCheck } from "../../lambda/handlers/check.ts";
 import { onControlRequest } from "../../lambda/handlers/control.ts";
 import { version } from "../../lambda/version.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { World } from "../../simulator/world.ts";
-import { aHeldRecord, aHold, aRecord } from "../support/builders.ts";
+import { aHeldRecord, aHold, aQuiet, aRecord } from "../support/builders.ts";
 import { until } from "../support/context.ts";
 
 const findings: ClusterFindings = {
@@ -71,7 +72,7 @@ describe("a check from inside", () => {
       { scope: "cluster", id: holdId(1), state: "held", until: after(noon, minutes(20)) },
       { scope: "nodepool/web", id: holdId(2), state: "releasing", until: noon },
     ];
-    expect(record).toEqual({ works: true, holds });
+    expect(record).toEqual({ works: true, holds, pauses: [] });
     await world.journal.noteSweep(noon);
     expect(await check(world, inspecting())).toMatchObject({ record: { lastSweep: noon } });
   });
@@ -97,5 +98,39 @@ describe("a check from inside", () => {
 
   it("is refused by a holder without an inspection", async () => {
     await expect(check(new World())).rejects.toThrow("cannot be checked");
+  });
+});
+
+describe("each function", () => {
+  it("answers a check with what it can read, write, list and mark, and does everything else as before", async () => {
+    const handled: unknown[] = [];
+    const world = new World();
+    const { launches: _, ...ports } = world.ports;
+    const handle = orCheck(ports, inspecting(), async (payload) => void handled.push(payload));
+
+    expect(await handle({ do: "check" }, context)).toEqual({
+      ...{ version, at: noon, rules: world.ports.rules },
+      record: { works: true, holds: [], pauses: [] },
+      write: { works: true },
+      cluster: { works: true, ...findings },
+    });
+    await handle({ scope: "cluster", holdId: holdId(1) }, context);
+    expect(handled).toEqual([{ scope: "cluster", holdId: holdId(1) }]);
+  });
+
+  it("reports a record that it can read and not write, and a pause that is on", async () => {
+    const world = new World();
+    const quiet = aQuiet("paused", { until: after(noon, hours(1)) });
+    await world.holds.put(aRecord({ quiet }));
+    await world.holds.put(aRecord({ scope: "nodepool/a", quiet: aQuiet("paused", { until: noon }) }));
+    const answerProbe = () => Promise.reject(new Error("not authorized"));
+    const ports = {
+      ...world.ports,
+      journal: { ...world.ports.journal, lastSweep: async () => undefined, answerProbe },
+    };
+    expect(await orCheck(ports, inspecting(), async () => {})({ do: "check" }, context)).toMatchObject({
+      record: { works: true, pauses: [{ scope: "cluster", until: quiet.until, because: "upgrade" }] },
+      write: { works: false, because: "not authorized" },
+    });
   });
 });

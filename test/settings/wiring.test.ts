@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { readConfig } from "../../lambda/environment.ts";
-import { wire, wireControl } from "../../lambda/wiring.ts";
+import { wire } from "../../lambda/wiring.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aHeldRecord, aRecord } from "../support/builders.ts";
@@ -79,7 +79,7 @@ it("sends events where the settings ask for them, with the role's credentials", 
 });
 
 it("gives the nodes' adapter the settings", () => {
-  const { cluster, ports, inspection } = wireControl(readConfig(process.env));
+  const { cluster, ports, inspection } = wire(readConfig(process.env));
 
   expect(inspection).toHaveProperty("inspect");
   expect(cluster).toMatchObject({

@@ -36,8 +36,22 @@ export type QueueFacts = Readonly<{
 }>;
 
 export type MappingFacts = Readonly<{ id: string; state: string; lastResult: string }>;
-/** `description` ends with a link to the runbook. */
-export type AlarmFacts = Readonly<{ name: string; description: string; state: string; since?: Date }>;
+/** `description` ends with a link to the runbook; `notifies` if anyone is notified of it. */
+export type AlarmFacts = Readonly<{
+  name: string;
+  description: string;
+  state: string;
+  notifies: boolean;
+  since?: Date;
+}>;
+
+export type ScheduleFacts = Readonly<{
+  name: string;
+  isEnabled: boolean;
+  expression: string;
+  targetArn: string;
+  input: string;
+}>;
 
 /** What doctor reads and fixes in AWS; undefined where a resource does not exist. */
 export interface Account {
@@ -52,8 +66,11 @@ export interface Account {
   mapping(functionName: string, queueArn: string): Promise<MappingFacts | undefined>;
   tableStatus(name: string): Promise<string | undefined>;
   scheduleGroup(name: string): Promise<string | undefined>;
-  scheduleExists(group: string, name: string): Promise<boolean>;
+  /** Every schedule of a group; a thousand at most. */
+  schedules(group: string): Promise<readonly ScheduleFacts[]>;
   role(arn: string): Promise<Readonly<{ trust: unknown }> | undefined>;
+  /** Which of these actions on a resource the policies of a role do not allow. */
+  refused(roleArn: string, actions: readonly string[], resource: string): Promise<readonly string[]>;
   cluster(): Promise<ClusterFacts | undefined>;
   /** The groups of a principal's access entry. */
   accessGroups(principalArn: string): Promise<readonly string[] | undefined>;
@@ -61,6 +78,8 @@ export interface Account {
   adminSince(principalArn: string): Promise<Date | undefined>;
   /** Those of these alarms that exist. */
   alarms(names: readonly string[]): Promise<readonly AlarmFacts[]>;
+  /** Invokes a function, and returns its answer; throws the error that it reports. */
+  invoke(part: Part, payload: object): Promise<unknown>;
 
   putProbe(id: string, sentAt: Date): Promise<void>;
   enableRule(name: string): Promise<void>;
@@ -69,7 +88,6 @@ export interface Account {
   admit(principalArn: string): Promise<void>;
   /** Deletes the access entry of a principal, and with it every policy that is associated. */
   deleteEntry(principalArn: string): Promise<void>;
-  sweepNow(): Promise<void>;
 }
 
 const unreadable = "the answer cannot be read";

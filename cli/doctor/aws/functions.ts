@@ -9,14 +9,18 @@ import {
 } from "@aws-sdk/client-lambda";
 import { functionName, type Part } from "../../../lambda/names.ts";
 import { unlessGone } from "../../aws-errors.ts";
+import { parseJson } from "../../control/client.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 import { type Account, type FunctionFacts, type MappingFacts, textIn } from "./account.ts";
 
-type Functions = Pick<Account, "functionOf" | "mapping" | "enableMapping" | "sweepNow">;
+type Functions = Pick<Account, "functionOf" | "mapping" | "enableMapping" | "invoke">;
 
 /** The holder's functions, and what feeds them. */
 export function awsFunctions(config: AwsConfig, cluster: string): Functions {
-  const lambda = new LambdaClient({ ...config, requestHandler: { requestTimeout: 310_000 } });
+  const lambda = new LambdaClient({
+    ...config,
+    requestHandler: { requestTimeout: 310_000, throwOnRequestTimeout: true },
+  });
 
   async function functionOf(part: Part): Promise<FunctionFacts | undefined> {
     const FunctionName = functionName(cluster, part);
@@ -63,13 +67,14 @@ export function awsFunctions(config: AwsConfig, cluster: string): Functions {
     await lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: true }));
   }
 
-  async function sweepNow(): Promise<void> {
-    const name = functionName(cluster, "sweep");
-    const answer = await lambda.send(new InvokeCommand({ FunctionName: name, Payload: "{}" }));
-    if (!answer.FunctionError) return;
-    const { errorMessage } = Object(JSON.parse(Buffer.from(answer.Payload ?? []).toString() || "{}"));
-    throw new Error(`the sweep failed: ${textIn(errorMessage) ?? answer.FunctionError}`);
+  async function invoke(part: Part, payload: object): Promise<unknown> {
+    const FunctionName = functionName(cluster, part);
+    const answer = await lambda.send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(payload) }));
+    const text = Buffer.from(answer.Payload ?? []).toString();
+    if (!answer.FunctionError) return parseJson(`the ${part} function`, text);
+    const { errorMessage } = Object(JSON.parse(text || "{}"));
+    throw new Error(`the ${part} function failed: ${textIn(errorMessage) ?? answer.FunctionError}`);
   }
 
-  return { functionOf, mapping, enableMapping, sweepNow };
+  return { functionOf, mapping, enableMapping, invoke };
 }

@@ -1,34 +1,21 @@
-import { alarmName, alarmNames, type Part } from "../../../lambda/names.ts";
+import { Environment, SettingEnvironment } from "../../../lambda/environment.ts";
 import { version } from "../../../lambda/version.ts";
-import { about } from "../../terminal/text.ts";
+import { isDenied } from "../../aws-errors.ts";
 import type { FunctionFacts } from "../aws/account.ts";
 import { type Doctor, redeploy } from "../doctor.ts";
-import type { Seen } from "../examination.ts";
-import { type Findings, fail, ok, warn } from "../finding.ts";
+import { type Check, type Functions, type Watched, watched } from "../facts.ts";
+import { type Findings, type Found, fail, ok, warn } from "../finding.ts";
+import { saidBy } from "../fixes.ts";
 
-export const watched = ["hold", "release", "sweep", "control"] as const satisfies readonly Part[];
-export type Functions = Readonly<Record<(typeof watched)[number], FunctionFacts>>;
-
-export async function checkCredentials({ account }: Doctor): Promise<Findings> {
-  const { arn } = await account.identity();
-  return ok(arn);
-}
-
-/** All four functions exist, are active and not throttled to zero. */
-export async function checkFunctions(doctor: Doctor): Promise<Seen<Functions>> {
+/** The four functions, without which nothing else can be checked. */
+export async function findFunctions(doctor: Doctor): Promise<Readonly<{ functions: Functions }> | Found> {
   const [hold, release, sweep, control] = await Promise.all(
     watched.map((part) => doctor.account.functionOf(part)),
   );
+  if (hold && release && sweep && control) return { functions: { hold, release, sweep, control } };
   const missing = watched.filter((_, i) => ![hold, release, sweep, control][i]);
-  if (!(hold && release && sweep && control)) {
-    const what = `there is no ${missing.join(", ")} function for cluster ${doctor.cluster}`;
-    const remedy = missing.length === watched.length ? await whichThen(doctor) : redeploy(doctor);
-    return { findings: fail(what, remedy) };
-  }
-  const functions = { hold, release, sweep, control };
-  const troubles = Object.values(functions).flatMap((fn) => troubleOf(fn, doctor));
-  const findings = troubles.length > 0 ? troubles : ok("hold, release, sweep and control are ready");
-  return { findings, facts: functions };
+  const what = `there is no ${missing.join(", ")} function for cluster ${doctor.cluster}`;
+  return fail(what, missing.length === watched.length ? await whichThen(doctor) : redeploy(doctor));
 }
 
 async function whichThen({ account, cluster }: Doctor): Promise<string> {
@@ -37,52 +24,105 @@ async function whichThen({ account, cluster }: Doctor): Promise<string> {
   return `Check --cluster, --region and --profile, or deploy: cdk deploy -c cluster=${cluster}`;
 }
 
-function troubleOf(
-  { name, state, lastUpdate, reservedConcurrency }: FunctionFacts,
-  doctor: Doctor,
-): Findings {
-  if (reservedConcurrency === 0) {
-    const remedy = `aws lambda delete-function-concurrency --function-name ${name} (or ${redeploy(doctor)})`;
-    return fail(`${name} is turned off: its reserved concurrency is 0`, remedy);
-  }
-  if (state === "Pending" || lastUpdate === "InProgress") {
-    return warn(`${name} is just being deployed`, "Check again in a minute.");
-  }
-  if (state !== "Active" && state !== "Inactive") {
-    return fail(`${name} is ${state}`, redeploy(doctor));
-  }
-  if (lastUpdate === "Failed") return fail(`the last update of ${name} failed`, redeploy(doctor));
+export const ofFunctions: readonly Check[] = [
+  {
+    link: "functions",
+    find({ doctor, functions }) {
+      const troubles = watched.flatMap((part) => troubleOf(functions[part], part, doctor));
+      const found = [...troubles, ...differences(functions, doctor)];
+      return found.length > 0 ? found : ok("hold, release, sweep and control are ready");
+    },
+  },
+  {
+    link: "code",
+    follows: ["functions"],
+    async find(see) {
+      const { inside: control } = await see.answers.control();
+      const others = await Promise.all(
+        watched.map(async (part): Promise<Found[]> => {
+          try {
+            const { inside } = await see.answers[part]();
+            return inside.version === control.version ? [] : [mixed(see.doctor, part, inside, control)];
+          } catch (error) {
+            return [silent(see.functions[part], error)];
+          }
+        }),
+      );
+      const found = others.flat();
+      return found.length > 0 ? found : codeOf(control.version);
+    },
+  },
+  {
+    link: "record",
+    async find({ doctor, env }) {
+      const name = env[Environment.holdTable] ?? "";
+      const status = await doctor.account.tableStatus(name);
+      if (status === undefined)
+        return fail(`the table ${name} is gone: no hold can be recorded`, redeploy(doctor));
+      if (status !== "ACTIVE") return fail(`the table ${name} is ${status}`, "Wait, then check again.");
+      return ok(`table ${name}`);
+    },
+  },
+];
+
+function troubleOf(fn: FunctionFacts, part: Watched, doctor: Doctor): readonly Found[] {
+  const { name, state, lastUpdate, reservedConcurrency } = fn;
+  const free = `aws lambda delete-function-concurrency --function-name ${name} (or ${redeploy(doctor)})`;
+  if (reservedConcurrency === 0) return [fail(`${name} is turned off: its reserved concurrency is 0`, free)];
+  if (state === "Pending" || lastUpdate === "InProgress")
+    return [warn(`${name} is just being deployed`, "Check again in a minute.")];
+  if (state !== "Active" && state !== "Inactive") return [fail(`${name} is ${state}`, redeploy(doctor))];
+  if (lastUpdate === "Failed") return [fail(`the last update of ${name} failed`, redeploy(doctor))];
+  // Two sweeps at once would do the same work twice, so a deployment may reserve one for it.
+  if (reservedConcurrency === 1 && part !== "sweep")
+    return [warn(`${name} may run once at a time: launches wait for each other, and may fail`, free)];
   return [];
 }
 
+/** All four are deployed with the same environment and network. */
+function differences(functions: Functions, doctor: Doctor): readonly Found[] {
+  const all = Object.values(functions);
+  const names = new Set(all.flatMap(({ env }) => Object.keys(env)));
+  const found = [...names].flatMap((name) => {
+    const odd = oddOnes(all, ({ env }) => env[name] ?? "");
+    return odd.map((fn) => `${name} of ${fn.name} is "${fn.env[name] ?? ""}", which differs from the others`);
+  });
+  const cluster = functions.control.env[SettingEnvironment.cluster] ?? "";
+  if (cluster !== "" && cluster !== doctor.cluster)
+    found.unshift(`the functions work for cluster "${cluster}"`);
+  const outside = oddOnes(all, ({ inVpc }) => String(inVpc));
+  found.push(
+    ...outside.map(({ name, inVpc }) => `${name} is ${inVpc ? "" : "not "}in the VPC, unlike the others`),
+  );
+  return found.map((what) => fail(what, redeploy(doctor)));
+}
+
+/** Those that have another value than most. */
+function oddOnes(all: readonly FunctionFacts[], valueIn: (fn: FunctionFacts) => string) {
+  const values = Map.groupBy(all, valueIn);
+  const [usual] = [...values.values()].toSorted((a, b) => b.length - a.length);
+  return all.filter((fn) => !usual?.includes(fn));
+}
+
 /** The functions' code has the version of this command line. */
-export function checkCode(answered: string): Findings {
+function codeOf(answered: string): Findings {
   if (answered === version) return ok(`version ${version}, as this command line`);
   const what = `the functions are version ${answered}, this command line is ${version}`;
   const remedy = "Deploy again, or use the command line of that version";
   return warn(what, `${remedy}: npx karpenter-node-holder@${answered}`);
 }
 
-/** The record's table is there, and the functions can read it. */
-export async function checkTable(doctor: Doctor, name: string): Promise<Findings> {
-  const status = await doctor.account.tableStatus(name);
-  if (status === undefined) {
-    return fail(`the table ${name} is gone: no hold can be recorded`, redeploy(doctor));
-  }
-  if (status !== "ACTIVE") return fail(`the table ${name} is ${status}`, "Wait, then check again.");
-  return ok(`table ${name}`);
-}
+type Version = Readonly<{ version: string }>;
 
-/** No alarm is on. */
-export async function checkAlarms(doctor: Doctor, now: Date): Promise<Findings> {
-  const alarms = await doctor.account.alarms(alarmNames(doctor.cluster));
-  if (alarms.length === 0) return warn("there are no alarms: a failure notifies no one", redeploy(doctor));
-  const on = alarms.filter(({ state }) => state === "ALARM");
-  if (on.length === 0) return ok(`${alarms.length}, none is on`);
-  return on.map(({ name, description, since }) => {
-    const age = since ? `, for ${about(now.getTime() - since.getTime())}` : "";
-    // Its first command is this one.
-    const remedy = description.replace(/First: npx \S+ doctor \S+ \S+\. /, "");
-    return warn(`${name.slice(alarmName(doctor.cluster, "").length)} is on${age}`, remedy);
-  });
+const mixed = (doctor: Doctor, part: Watched, one: Version, control: Version): Found =>
+  fail(
+    `the ${part} function's code is version ${one.version}, the control function's ${control.version}`,
+    redeploy(doctor),
+  );
+
+/** A function that does not answer. */
+function silent({ name }: FunctionFacts, error: unknown): Found {
+  const what = `${name} could not be asked: ${saidBy(error)}`;
+  if (isDenied(error)) return warn(what, "Ask for the right to invoke it.");
+  return fail(what, `Read its log: aws logs tail /aws/lambda/${name} --since 10m`);
 }

@@ -7,11 +7,8 @@ import { fields, optional } from "../../../lambda/schemas/parse.ts";
 import { parseAnswer } from "../../answers.ts";
 import type { Ask } from "../../control/client.ts";
 import { about } from "../../terminal/text.ts";
-import { type Doctor, redeploy } from "../doctor.ts";
-import { type Findings, type Found, fail, ok, warn } from "../finding.ts";
-
-/** When a moment of another clock was taken between two of ours. */
-export type Bracket = Readonly<{ before: Date; at: Date; after: Date }>;
+import type { Bracket, Check } from "../facts.ts";
+import { type Found, fail, ok, warn } from "../finding.ts";
 
 const tolerable: Duration = seconds(30);
 
@@ -21,53 +18,58 @@ export function skewOf({ before, at, after }: Bracket): Duration {
 }
 
 /** This machine, the functions and the cluster agree on what time it is. */
-export function checkClocks(functions: Bracket, clusterTime: Date | undefined): Findings {
-  const here = skewOf(functions);
-  const findings: Found[] = [];
-  if (Math.abs(here) > tolerable) {
-    const what = `this machine's clock is ${about(Math.abs(here))} ${here > 0 ? "behind" : "ahead of"} the functions'`;
-    findings.push(warn(what, "Set it right (NTP): AWS refuses signatures that are five minutes off."));
-  }
-  // The cluster writes whole seconds, and answered some time after the check began.
-  const rest = functions.after.getTime() - functions.before.getTime() + seconds(1);
-  const there = clusterTime ? clusterTime.getTime() - functions.at.getTime() : 0;
-  if (there > tolerable + rest || there < -tolerable) {
-    const what = `the cluster's clock is ${about(Math.abs(there))} ${there > 0 ? "ahead of" : "behind"} the functions'`;
-    const remedy =
-      "The sweep compares nodes' ages with the functions' clock: ask who runs the control plane.";
-    findings.push(warn(what, remedy));
-  }
-  return findings.length > 0 ? findings : ok("this machine, the functions and the cluster agree");
-}
+export const checkClock: Check = {
+  link: "clock",
+  async find({ answers }) {
+    const { bracket, inside } = await answers.control();
+    const clusterTime = inside.cluster.works ? inside.cluster.clusterTime : undefined;
+    const here = skewOf(bracket);
+    const found: Found[] = [];
+    if (Math.abs(here) > tolerable) {
+      const what = `this machine's clock is ${about(Math.abs(here))} ${here > 0 ? "behind" : "ahead of"} the functions'`;
+      found.push(warn(what, "Set it right (NTP): AWS refuses signatures that are five minutes off."));
+    }
+    // The cluster writes whole seconds, and answered some time after the check began.
+    const rest = bracket.after.getTime() - bracket.before.getTime() + seconds(1);
+    const there = clusterTime ? clusterTime.getTime() - bracket.at.getTime() : 0;
+    if (there > tolerable + rest || there < -tolerable) {
+      const what = `the cluster's clock is ${about(Math.abs(there))} ${there > 0 ? "ahead of" : "behind"} the functions'`;
+      const remedy =
+        "The sweep compares nodes' ages with the functions' clock: ask who runs the control plane.";
+      found.push(warn(what, remedy));
+    }
+    return found.length > 0 ? found : ok("this machine, the functions and the cluster agree");
+  },
+};
 
 const giveUpAfter: Duration = seconds(45);
 const pause: Duration = seconds(1);
 
-/** `skew` is our clock's; `answered` is the version that the control function answered. */
-type Before = Readonly<{ skew: Duration; answered: string }>;
-
-/** A probe travels the whole way of a launch: bus, queue, function, record. */
-export async function checkProbe(doctor: Doctor, { skew, answered }: Before): Promise<Findings> {
-  const id = `doctor-${randomUUID()}`;
-  const sentAt = after(doctor.clock.now(), skew);
-  await doctor.account.putProbe(id, sentAt);
-  const end = after(doctor.clock.now(), giveUpAfter);
-  for (;;) {
-    const trip = await findProbe(doctor.ask, id);
-    if (trip && trip.version !== answered) return mixed(doctor, trip.version, answered);
-    if (trip) return arrived(trip, sentAt, after(doctor.clock.now(), skew));
-    if (doctor.clock.now() >= end) break;
-    await doctor.sleep(pause);
-  }
-  const what = `a probe put on the bus did not arrive within ${giveUpAfter / seconds(1)} s`;
-  const remedy = `Read the hold function's log: aws logs tail /aws/lambda/${functionName(doctor.cluster, "hold")} --since 10m`;
-  return fail(what, remedy);
-}
-
-const mixed = (doctor: Doctor, hold: string, control: string): Found => ({
-  ...fail(`the hold function's code is version ${hold}, the control function's ${control}`, redeploy(doctor)),
-  link: "code",
-});
+/**
+ * A probe travels the whole way of a launch: bus, queue, function, record. It shows that something is broken, not what, so
+ * it is sent only if every step of its way works.
+ */
+export const checkProbe: Check = {
+  link: "probe",
+  onlyIf: ["functions", "code", "record", "rule", "target", "queue", "queue policy", "mapping"],
+  async find({ doctor, answers }) {
+    const { account, clock, sleep, cluster } = doctor;
+    const skew = await answers.control().then(({ bracket }) => skewOf(bracket));
+    const id = `doctor-${randomUUID()}`;
+    const sentAt = after(clock.now(), skew);
+    await account.putProbe(id, sentAt);
+    const end = after(clock.now(), giveUpAfter);
+    for (;;) {
+      const trip = await findProbe((request) => account.invoke("control", request), id);
+      if (trip) return arrived(trip, sentAt, after(clock.now(), skew));
+      if (clock.now() >= end) break;
+      await sleep(pause);
+    }
+    const what = `a probe put on the bus did not arrive within ${giveUpAfter / seconds(1)} s`;
+    const remedy = `Read the hold function's log: aws logs tail /aws/lambda/${functionName(cluster, "hold")} --since 10m`;
+    return fail(what, remedy);
+  },
+};
 
 function arrived(trip: ProbeAnswer, sentAt: Date, seenAt: Date): Found {
   const hops = [

@@ -1,6 +1,6 @@
 import { after, type Duration, hours } from "../duration.ts";
 import { BrokenSetupError, messageOf } from "../errors.ts";
-import type { CallContext, Context } from "../ports.ts";
+import type { CallContext, Context, PassContext } from "../ports.ts";
 import { untilOf } from "../requests.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
@@ -17,34 +17,55 @@ export type PresentHold = Readonly<{
   nextLook?: Date;
 }>;
 
-/** What the functions find out about themselves and all that they call. */
+/** A pause that is on. */
+export type PresentPause = Readonly<{ scope: Scope; since: Date; until: Date; because: string }>;
+
+/** What a function finds out about itself and all that it calls. */
 export type CheckAnswer = Readonly<{
   at: Date;
   rules: Rules;
-  record: Link<Readonly<{ holds: readonly PresentHold[]; lastSweep?: Date }>>;
-  launches: Link<Readonly<{ recent: number }>>;
+  record: Link<
+    Readonly<{ holds: readonly PresentHold[]; pauses: readonly PresentPause[]; lastSweep?: Date }>
+  >;
+  /** Whether it can write to the record's table. */
+  write: Link<unknown>;
+  /** Not of the release function, which asks EC2 nothing. */
+  launches?: Link<Readonly<{ recent: number }>>;
   cluster: Link<ClusterFindings>;
 }>;
+
+/** What a function is checked with. */
+type CheckContext = PassContext & Partial<Pick<Context, "launches">>;
+export type Checking = Readonly<{ inspection: Inspection; version: string }>;
 
 const recently: Duration = hours(1);
 
 /** Checks every link from inside; a broken one is reported and does not stop the other checks. */
-export async function checkLinks(context: Context, inspection: Inspection): Promise<CheckAnswer> {
+export async function checkLinks(
+  context: CheckContext,
+  { inspection, version }: Checking,
+): Promise<CheckAnswer> {
   const at = context.clock.now();
-  const [record, launches, cluster] = await Promise.all([
-    attempt(() => readHolds(context)),
-    attempt(async () => ({ recent: (await context.launches.since(after(at, -recently), context)).length })),
+  const { launches } = context;
+  const [record, write, asked, cluster] = await Promise.all([
+    attempt(() => readHolds(context, at)),
+    attempt(() => writeTrial(context, version, at)),
+    launches &&
+      attempt(async () => ({ recent: (await launches.since(after(at, -recently), context)).length })),
     attempt(() => inspection.inspect(context)),
   ]);
-  context.log.info("links checked", {
-    record: record.works,
-    launches: launches.works,
-    cluster: cluster.works,
-  });
-  return { at, rules: context.rules, record, launches, cluster };
+  const works = { record: record.works, write: write.works, launches: asked?.works, cluster: cluster.works };
+  context.log.info("links checked", works);
+  return { at, rules: context.rules, record, write, ...(asked && { launches: asked }), cluster };
 }
 
-async function readHolds(context: Context) {
+/** As a probe is answered, which nothing waits for and the table forgets after a day. */
+async function writeTrial({ journal }: CheckContext, version: string, at: Date) {
+  await journal.answerProbe({ id: "check", sentAt: at, queuedAt: at, answeredAt: at, version });
+  return {};
+}
+
+async function readHolds(context: CheckContext, now: Date) {
   const [{ records }, lastSweep] = await Promise.all([context.holds.all(), context.journal.lastSweep()]);
   const broken = records.find(({ unreadable }) => unreadable)?.unreadable;
   if (broken) throw new BrokenSetupError(broken);
@@ -56,7 +77,12 @@ async function readHolds(context: Context) {
     const nextLook = record.looks.oneShot;
     return [{ scope, id, state: ended ? "releasing" : "held", until, ...(nextLook && { nextLook }) }];
   });
-  return { holds, ...(lastSweep && { lastSweep }) };
+  const pauses = records.flatMap(({ scope, quiet }): PresentPause[] => {
+    if (quiet?.kind !== "paused" || quiet.until <= now) return [];
+    const { since, until, because } = quiet;
+    return [{ scope, since, until, because }];
+  });
+  return { holds, pauses, ...(lastSweep && { lastSweep }) };
 }
 
 async function attempt<T>(check: () => Promise<T>): Promise<Link<T>> {

@@ -46,7 +46,7 @@ describe("doctor on a real deployment", () => {
     queue = found(await account.queue(hold.env.LAUNCH_QUEUE_URL ?? ""));
     rule = found(await account.launchRule());
     // The alarm on a silent sweep is on until the first sweep has run.
-    await account.sweepNow();
+    await account.invoke("sweep", {});
     await until("the alarms to be off", noAlarm);
   });
   afterAll(async () => {
