@@ -38,6 +38,8 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
   for (const name of ["relaunchCost", "evictionCost"] as const)
     if (raw[name] && !auto) problems.push(`${name} has an effect with hold=auto only`);
   if (maxHold > 0 && maxHold < hold) refuse("maxHold", `at least hold (${formatDuration(hold)}), or 0s`);
+  const both = nodePools.filter((name) => nodePools.includes(`!${name}`));
+  for (const name of both) problems.push(`nodePools names ${name} and leaves it out`);
   if (initialDelay >= hold) refuse("initialDelay", `shorter than hold (${formatDuration(hold)})`);
   const settings: Settings = {
     ...others,

@@ -1,6 +1,6 @@
-import type { MetricName } from "../lambda/core/metrics.ts";
 import { families, prometheusName } from "../local/metrics/prometheus.ts";
 
+type MetricName = keyof typeof families;
 type Panel = Readonly<{
   title: string;
   metrics: readonly MetricName[];
@@ -25,8 +25,12 @@ const panels: readonly Panel[] = [
   { title: "Delays", metrics: ["LaunchToProtectedMs", "ReleaseLagMs"], unit: "s" },
   {
     title: "Problems",
-    metrics: ["NodePatchFailures", "ApiThrottled", "RightsMissing", "OrphansFound", "UnreadableRecords"],
+    metrics: [
+      ...(["SweepsFailed", "RecordWriteFailures", "NodePatchFailures", "ApiThrottled"] as const),
+      ...(["RightsMissing", "OrphansFound", "UnreadableRecords"] as const),
+    ],
   },
+  { title: "Overdue releases", metrics: ["OverdueSeconds"], unit: "s" },
 ];
 
 const datasource = { type: "prometheus", uid: "$datasource" };

@@ -5,12 +5,14 @@ import { rightsToRun } from "../lambda/cluster-access/manifest-yaml.ts";
 import { holderName, Karpenter } from "../lambda/core/marks/keys.ts";
 import type { Rules } from "../lambda/core/rules.ts";
 import { meaningOf, runSettings, type Setting } from "../lambda/settings-table.ts";
+import { chartAlerts } from "./chart-alerts.ts";
+import { checksTemplate } from "./chart-checks.ts";
 import { chartDashboard } from "./chart-dashboard.ts";
 import { settingsSchema } from "./settings-schema.ts";
 
 /*
  * What of the chart is computed: its name and version from package.json, its settings from their table, its rights from
- * the manifest, its dashboard from the metrics. `npm run build:chart` writes it, and a test compares.
+ * the manifest, its alerts and dashboard from the metrics. `npm run build:chart` writes it, and a test compares.
  */
 
 export const chartFolder = join(import.meta.dirname, "../charts", holderName);
@@ -44,8 +46,11 @@ const valuesOf = (image: string): Readonly<Record<string, Value>> => ({
   tolerations: list("taints that the Pod tolerates"),
   affinity: map("affinity of the Pod"),
   priorityClassName: text("priority class of the Pod"),
-  "storage.size": text("size of the volume that keeps the record", "1Gi"),
-  "storage.className": text("its storage class; the cluster's default if empty"),
+  "storage.enabled": flag(
+    "keep the record on a volume; without one, a Pod that moves forgets requests, pauses and history",
+  ),
+  "storage.size": text("size of the volume", "1Gi"),
+  "storage.className": text("its storage class; the cluster's default if empty, none if -"),
   releaseOnUninstall: flag("release all nodes after an uninstall, by a Job that may take four minutes", true),
   "networkPolicy.enabled": flag("let only the peers in `from` open the metrics port; probes still work"),
   "networkPolicy.from": list("peers of a NetworkPolicy, each like {namespaceSelector: {...}}; none if empty"),
@@ -54,6 +59,10 @@ const valuesOf = (image: string): Readonly<Record<string, Value>> => ({
   ),
   "serviceMonitor.interval": text("how often Prometheus scrapes", "1m"),
   "serviceMonitor.labels": map("labels by which your Prometheus selects the ServiceMonitor"),
+  "prometheusRule.enabled": flag(
+    "a PrometheusRule with the alerts of alerts.yaml, for the Prometheus operator, whose CRDs must exist",
+  ),
+  "prometheusRule.labels": map("labels by which your Prometheus selects it"),
   "grafanaDashboard.enabled": flag("a ConfigMap with a dashboard, which Grafana's sidecar loads"),
   "grafanaDashboard.labels": map("labels by which the sidecar selects it", { grafana_dashboard: "1" }),
 });
@@ -74,6 +83,8 @@ export function chartFiles(): Readonly<Record<string, string>> {
     "values.yaml": computed(valuesYaml(values)),
     "values.schema.json": json(schemaOf(values)),
     "dashboard.json": `${JSON.stringify(chartDashboard())}\n`,
+    "alerts.yaml": computed(dump(chartAlerts(), { lineWidth: -1 })),
+    "templates/_checks.tpl": checksTemplate(),
     "templates/_rights.tpl": rightsTemplate(),
   };
 }

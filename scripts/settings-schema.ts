@@ -21,11 +21,11 @@ function propertyOf(setting: Setting) {
   };
 }
 
-/** Limits of durations are checked when they are read. */
+/** Limits of durations are checked by the chart's template. */
 function typeOf({ value }: Setting) {
   switch (value.kind) {
     case "duration":
-      return { type: "string", pattern: value.or ? `^(([0-9]+[dhms])+|${value.or})$` : "^([0-9]+[dhms])+$" };
+      return { type: "string", pattern: value.or ? `^(${duration}|${value.or})$` : `^${duration}$` };
     case "choice":
       return { enum: value.choices };
     case "list":
@@ -34,6 +34,9 @@ function typeOf({ value }: Setting) {
       return { type: "string", ...patternOf(value) };
   }
 }
+
+/** As `parseDuration` reads it, or nothing. */
+const duration = "([0-9]{1,4}d)?([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,7}s)?";
 
 /** Helm reads patterns with Go, which knows no lookahead; the whole pattern is checked when a setting is read. */
 const patternOf = ({ pattern: { source } }: Readonly<{ pattern: RegExp }>) => ({

@@ -9,7 +9,7 @@ it("describes the settings of run, with its defaults", () => {
   expect(properties).toMatchObject({
     hold: {
       type: "string",
-      pattern: "^(([0-9]+[dhms])+|auto)$",
+      pattern: "^(([0-9]{1,4}d)?([0-9]{1,6}h)?([0-9]{1,6}m)?([0-9]{1,7}s)?|auto)$",
       default: "auto",
       description:
         "`auto`: a node goes when that pays; or how long each launch protects the nodes of its scope (1m to 24h)",

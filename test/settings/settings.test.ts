@@ -86,6 +86,10 @@ describe("the settings", () => {
     ]);
   });
 
+  it("name no NodePool that they leave out", () => {
+    expect(problemsOf({ nodePools: "a,b,!a" })).toEqual(["nodePools names a and leaves it out"]);
+  });
+
   it("take NodePools as text or as a list", () => {
     const nodePools = { only: ["a", "b"], except: ["c"] };
 

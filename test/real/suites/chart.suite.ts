@@ -10,7 +10,7 @@ import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/key
 import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
-import { readSettings } from "../../../lambda/settings.ts";
+import { checkDeployment, readSettings } from "../../../lambda/settings.ts";
 import { runSettings } from "../../../lambda/settings-table.ts";
 import { findCluster } from "../../../local/run/find-cluster.ts";
 import { chartFolder } from "../../../scripts/chart.ts";
@@ -55,7 +55,8 @@ const everything = {
   tolerations: [{ operator: "Exists" }],
   affinity: { nodeAffinity: {} },
   priorityClassName: "system-cluster-critical",
-  storage: { className: "gp3" },
+  storage: { enabled: true, className: "gp3" },
+  prometheusRule: { enabled: true, labels: { a: "b" } },
   networkPolicy: { enabled: true, from: [{ namespaceSelector: {} }] },
   serviceMonitor: { enabled: true, labels: { a: "b" } },
   grafanaDashboard: { enabled: true },
@@ -102,12 +103,16 @@ beforeAll(buildHelm, 600_000);
 describe("what Helm renders", () => {
   it.each([
     ["few", minimal, []],
-    ["all", everything, ["ConfigMap", "NetworkPolicy", "Service", "ServiceMonitor"]],
+    [
+      "all",
+      everything,
+      ["ConfigMap", "NetworkPolicy", "PersistentVolumeClaim", "PrometheusRule", "Service", "ServiceMonitor"],
+    ],
   ] as const)("has no fault with %s values, and has what they ask for", async (_, values, more) => {
     await helm(["lint", "--strict", chartFolder, "--kube-version", "1.36.0"], values);
     const objects = await template(values);
     const ofRights = rightsToRun([annotation]).map((object) => Object(object).kind);
-    const ofRun = ["ServiceAccount", "PersistentVolumeClaim", "Deployment"];
+    const ofRun = ["ServiceAccount", "Deployment"];
     expect(kindsOf(objects.filter((one) => !isHook(one)))).toEqual(
       [...ofRights, ...ofRun, ...more].toSorted(),
     );
@@ -164,6 +169,50 @@ describe("what Helm renders", () => {
       }
     },
   );
+
+  it("has alerts, the claim's storage class, and the chart's labels beside those of its user", async () => {
+    const objects = await template({
+      ...everything,
+      storage: { enabled: true, className: "-" },
+      podLabels: { "app.kubernetes.io/name": "mine", a: "b" },
+    });
+    const specOf = (kind: string) => Object(objects.find((one) => one.kind === kind)?.spec);
+    expect(specOf("PersistentVolumeClaim").storageClassName).toBe("");
+    expect(specOf("PrometheusRule").groups[0].rules.length).toBeGreaterThan(5);
+    const { labels } = specOf("Deployment").template.metadata;
+    expect(labels).toMatchObject({ "app.kubernetes.io/name": holderName, a: "b" });
+  });
+
+  it.each([
+    { hold: "30d" },
+    { hold: "3h" },
+    { hold: "3h", maxHold: "4h" },
+    { hold: "20m", maxHold: "10m" },
+    { hold: "30s" },
+    { maxHold: "0s" },
+    { hold: "20m", maxHold: "0s" },
+    { hold: "auto", karpenter: "v0.31", maxHold: "0s" },
+    { hold: "20m", relaunchCost: "10m" },
+    { relaunchCost: "10m" },
+    { sweepEvery: "10s" },
+    { sweepEvery: "90s" },
+    { initialDelay: "10m", hold: "5m" },
+    { initialDelay: "16m" },
+    { nodePools: ["a", "!a"] },
+    { nodePools: ["a", "!b"] },
+    { holdDuring: ["rate(7 days) 30m"] },
+    { holdDuring: ["rate(7 days) 30m nodepool/a"] },
+    { holdDuring: ["cron(0 8 ? * MON *) Europe/Berlin 9d"] },
+    { scope: "nodepool", holdDuring: ["rate(7 days) 30m"] },
+    { scope: "nodepool", holdDuring: ["rate(7 days) 30m nodepool/a"], nodePools: ["!a"] },
+    { scope: "nodepool", holdDuring: ["rate(7 days) 30m nodepool/a"], nodePools: ["b"] },
+  ])("is nothing exactly where run refuses the settings: %j", async (chosen) => {
+    const { holdDuring: windows = [], ...others } = chosen as { holdDuring?: string[] };
+    const { problems } = checkDeployment({ cluster: "prod", ...others, holdDuring: windows.join(";") });
+    const rendered = template({ settings: { cluster: "prod", ...chosen } });
+    if (problems.length > 0) await expect(rendered).rejects.toThrow(/execution error.*settings\./);
+    else await expect(rendered).resolves.toBeDefined();
+  });
 
   it.each([
     [{}, "/settings/cluster"],
@@ -235,7 +284,7 @@ describe("on a real API server", () => {
       },
       soon(),
     );
-  /** Objects of the release, and what Helm knows of it; the claim waits for a controller to be deleted. */
+  /** Objects of the release, and what Helm knows of it. */
   const left = async () => {
     const kinds =
       "serviceaccounts,persistentvolumeclaims,configmaps,networkpolicies,deployments,jobs,secrets,clusterroles,clusterrolebindings,roles,rolebindings,validatingadmissionpolicies,validatingadmissionpolicybindings";
@@ -341,17 +390,8 @@ describe("on a real API server", () => {
   });
 
   it("is uninstalled also when that Job fails, which Helm reports", async () => {
-    await plane.kubectl([
-      "patch",
-      "pvc",
-      holderName,
-      "-n",
-      namespace,
-      "-p",
-      '{"metadata":{"finalizers":null}}',
-    ]);
     await install(minimal);
-    const more = { ...everything, serviceMonitor: {}, storage: {} };
+    const more = { ...everything, serviceMonitor: {}, prometheusRule: {}, storage: {} };
     await onPlane(["upgrade", holderName, chartFolder], more);
     expect(await left()).toContain(`NetworkPolicy ${holderName}`);
     const uninstalled = onPlane(["uninstall", holderName]);

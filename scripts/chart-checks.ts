@@ -1,0 +1,103 @@
+import { seconds } from "../lambda/core/duration.ts";
+import { holderName } from "../lambda/core/marks/keys.ts";
+import { readValues } from "../lambda/settings.ts";
+import { runSettings, type Setting } from "../lambda/settings-table.ts";
+
+/**
+ * What `run` refuses, in the words of Helm: a schema knows no ranges of durations. What of windows only `run` can read is
+ * left to it. A test compares both.
+ */
+export function checksTemplate(): string {
+  const ranges = Object.entries<Setting>(runSettings).flatMap(([name, { value }]) => {
+    if (value.kind !== "duration") return [];
+    const [problem = ""] = readValues(
+      { [name]: runSettings[name as keyof typeof runSettings] },
+      { [name]: "x" },
+    ).problems;
+    const { least, most, or = "", zero, whole } = value;
+    const step = whole ? 60 : 1;
+    const limits = [least, most].map((limit) => limit / seconds(1));
+    return [
+      `{{- include "${holderName}.range" (dict "set" $set "name" "${name}" "limits" (list ${limits.join(" ")}) ` +
+        `"or" "${or}" "zero" ${zero !== undefined} "step" ${step} "problem" ${JSON.stringify(problem.replace(/, not "x"$/, ""))}) }}`,
+    ];
+  });
+  return `${helpers}
+{{- define "${holderName}.checks" }}
+{{- $set := .Values.settings }}
+${ranges.join("\n")}
+${cross}
+{{- end }}
+`;
+}
+
+const defaultOf = (name: "hold" | "maxHold" | "initialDelay" | "scope" | "karpenter"): string => {
+  const { default: usual, runDefault = usual }: Setting = runSettings[name];
+  return runDefault ?? "";
+};
+
+const helpers = `{{- /* Written by npm run build:chart: refuses what \`run\` would refuse. */}}
+{{- define "${holderName}.seconds" }}
+{{- $sum := 0 }}
+{{- $units := dict "d" 86400 "h" 3600 "m" 60 "s" 1 }}
+{{- range regexFindAll "[0-9]+[dhms]" . -1 }}
+{{- $sum = add $sum (mul (regexFind "[0-9]+" . | trimPrefix "0" | int64) (get $units (regexFind "[dhms]" .))) }}
+{{- end }}
+{{- $sum }}
+{{- end }}
+{{- define "${holderName}.range" }}
+{{- $given := get .set .name | default "" }}
+{{- if and $given (ne $given .or) }}
+{{- $length := include "${holderName}.seconds" $given | int64 }}
+{{- $isZero := and .zero (eq $length 0) }}
+{{- $isIn := and (ge $length (first .limits | int64)) (le $length (last .limits | int64)) (eq (mod $length .step) 0) }}
+{{- if not (or $isZero $isIn) }}
+{{- fail (printf "settings.%s, not %q" .problem $given) }}
+{{- end }}
+{{- end }}
+{{- end }}`;
+
+const cross = `{{- $hold := $set.hold | default "${defaultOf("hold")}" }}
+{{- $auto := and (eq $hold "auto") (eq ($set.karpenter | default "${defaultOf("karpenter")}") "v1") }}
+{{- $maxHold := include "${holderName}.seconds" ($set.maxHold | default "${defaultOf("maxHold")}") | int64 }}
+{{- $delay := include "${holderName}.seconds" ($set.initialDelay | default "${defaultOf("initialDelay")}") | int64 }}
+{{- $length := eq $hold "auto" | ternary (min 1200 ($maxHold | default 1200)) (include "${holderName}.seconds" $hold) | int64 }}
+{{- if and $auto (eq $maxHold 0) }}
+{{- fail "settings.maxHold must be a time with hold=auto" }}
+{{- end }}
+{{- if not $auto }}
+{{- range pick $set "relaunchCost" "evictionCost" | keys | sortAlpha }}
+{{- if get $set . }}
+{{- fail (printf "settings.%s has an effect with hold=auto only" .) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if and (gt $maxHold 0) (lt $maxHold $length) }}
+{{- fail (printf "settings.maxHold must be at least hold (%ds), or 0s" $length) }}
+{{- end }}
+{{- if ge $delay $length }}
+{{- fail (printf "settings.initialDelay must be shorter than hold (%ds)" $length) }}
+{{- end }}
+{{- range $set.nodePools }}
+{{- if has (printf "!%s" .) $set.nodePools }}
+{{- fail (printf "settings.nodePools names %s and leaves it out" .) }}
+{{- end }}
+{{- end }}
+{{- $isPool := eq ($set.scope | default "${defaultOf("scope")}") "nodepool" }}
+{{- range $set.holdDuring }}
+{{- $named := regexFind " nodepool/[^ ]+$" . | trimPrefix " nodepool/" }}
+{{- if ne (not $named) (not $isPool) }}
+{{- fail (printf "settings.holdDuring: the scope of %q does not fit the holder's scope" .) }}
+{{- end }}
+{{- if $named }}
+{{- $others := list }}
+{{- range $set.nodePools }}{{ if not (hasPrefix "!" .) }}{{ $others = append $others . }}{{ end }}{{ end }}
+{{- if or (has (printf "!%s" $named) ($set.nodePools | default list)) (and $others (not (has $named $others))) }}
+{{- fail (printf "settings.holdDuring: nodePools leaves out the NodePool of %q" .) }}
+{{- end }}
+{{- end }}
+{{- $length := include "${holderName}.seconds" (regexFind " [0-9][0-9dhms]*( |$)" (regexReplaceAll "^[a-z]+\\\\([^()]*\\\\)" . "") | trim) | int64 }}
+{{- if or (lt $length 60) (gt $length 604800) }}
+{{- fail (printf "settings.holdDuring: for must be a duration from 1m to 168h in %q" .) }}
+{{- end }}
+{{- end }}`;
