@@ -4,6 +4,7 @@ import { buildStaleFunctions } from "./bundles.ts";
 import { buildPackage } from "./package.ts";
 
 // Prints npm's bill of materials of all packages inside the package, without those that only build it.
+// Its argument is the time of creation, in seconds since 1970.
 type Package = { SPDXID: string; packageFileName: string };
 type Relationship = { spdxElementId: string; relatedSpdxElement: string };
 type Document = {
@@ -26,7 +27,7 @@ const relationships = all.relationships.filter(
   (one) => ids.has(one.spdxElementId) && ids.has(one.relatedSpdxElement),
 );
 // The same bytes from the same sources: npm writes the time of day, and a random id.
-const created = new Date(Number(process.env.SOURCE_DATE_EPOCH ?? 0) * 1000).toISOString();
+const created = new Date(Number(process.argv[2] ?? 0) * 1000).toISOString();
 const documentNamespace = all.documentNamespace.replace(/-[0-9a-f-]{36}$/, "");
 const document = {
   ...all,
