@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
 import { load } from "js-yaml";
@@ -82,6 +82,12 @@ describe("the length", () => {
 
   it("of the README is what somebody reads before they decide", () => {
     expect(wordsIn(readFileSync("README.md", "utf8"))).toBeLessThanOrEqual(1_200);
+  });
+
+  it("of the documents is what somebody finds their way in, without what programs write", () => {
+    const pages = globSync("docs/*.md").map((page) => readFileSync(page, "utf8"));
+    const words = pages.map((page) => wordsIn(page.replaceAll(/<!-- begin: written by .+?<!-- end: /gs, "")));
+    expect(words.reduce((a, b) => a + b, 0)).toBeLessThanOrEqual(15_500);
   });
 });
 
