@@ -9,7 +9,7 @@ import { ofNodePools } from "./checks/nodepools.ts";
 import { checkClock, checkProbe } from "./checks/probe.ts";
 import { ofReleases, ofSchedules } from "./checks/releases.ts";
 import type { Doctor } from "./doctor.ts";
-import { type Check, type Facts, factsOf, NotThere } from "./facts.ts";
+import { type Check, factsOf, NotThere } from "./facts.ts";
 import {
   type Finding,
   type Findings,
@@ -36,13 +36,14 @@ const checks: readonly Check[] = [
   checkProbe,
 ];
 
-/** Longer than any function may take. */
-const longest = 310_000;
+/** A function that is asked answers sooner, or is in trouble. */
+const longest = 130_000;
 
 /** Checks every link of the chain. What can be read at the same time is; findings come in the order of the checks. */
 export async function examine(
   doctor: Doctor,
   notify: (finding: Finding) => void,
+  within = longest,
 ): Promise<readonly Finding[]> {
   const it = new Examination(notify);
   it.report({ link: "credentials" }, await attempt(async () => ok((await doctor.account.identity()).arn)));
@@ -53,28 +54,30 @@ export async function examine(
     return it.findings;
   }
   const facts = factsOf(doctor, found.functions);
-  const started = checks.map((check) => [check, check.onlyIf ? undefined : find(check, facts)] as const);
+  const find = (check: Check) => inTime(within, () => check.find(facts));
+  const started = checks.map((check) => [check, check.onlyIf ? undefined : find(check)] as const);
   for (const [check, finding] of started) {
     const cause = check.onlyIf && it.broken(check.onlyIf);
     if (cause) it.report(check, skipped(`not sent: "${cause}" is broken`));
-    else it.report(check, await (finding ?? find(check, facts)));
+    else it.report(check, await (finding ?? find(check)));
   }
   return it.findings;
 }
 
 type Failed = Readonly<{ error: unknown }>;
 
-const find = (check: Check, facts: Facts): Promise<Findings | Failed> =>
+/** The findings of a check; that it takes too long, so that nothing waits for a part that does not answer. */
+const inTime = (limit: number, find: () => Findings | Promise<Findings>) =>
   attempt(async () => {
-    const late = new AbortController();
-    const tooLate = setTimeout(longest, undefined, { signal: late.signal }).then(
-      () => fail("no answer came in five minutes", "Try again, then check it by hand."),
+    const stop = new AbortController();
+    const late = setTimeout(limit, undefined, { signal: stop.signal }).then(
+      () => fail("no answer came in two minutes", "Try again, then check it by hand."),
       (): Found[] => [],
     );
     try {
-      return await Promise.race([check.find(facts), tooLate]);
+      return await Promise.race([find(), late]);
     } finally {
-      late.abort();
+      stop.abort();
     }
   });
 

@@ -162,6 +162,13 @@ export const brokenLinks: readonly Row[] = [
   ["50,000 launches wait", queueIs("launches", { waiting: 50_000 })],
   ["a hold lasts until 2040", heldUntil(new Date("2040-01-01T00:00:00Z"))],
   [
+    "a function has another table, which it cannot read",
+    {
+      ...functionIs("sweep", { env: { ...aFunction("sweep").env, HOLD_TABLE: "other" } }),
+      checks: { sweep: { record: { works: false, because: "no right" } } },
+    },
+  ],
+  [
     "one function cannot read the record",
     { checks: { release: { record: { works: false, because: "no right" } } } },
   ],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { examine } from "../../cli/doctor/examine.ts";
 import { findingJson, findingView, verdictView } from "../../cli/doctor/finding.ts";
 import { applyFixes } from "../../cli/doctor/fixes.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
@@ -288,6 +289,25 @@ describe("doctor", () => {
       const findings = await examined(differing, answers);
       expect([broken(findings), warned(findings).length], how).toEqual([[], 1]);
     }
+  });
+
+  it("does not wait for a part that never answers, and reads each thing once", async () => {
+    const read: string[] = [];
+    const account = anAccount({
+      tableStatus: () => new Promise(() => {}),
+      queue: async (url) => {
+        read.push(url);
+        return aQueue("launches");
+      },
+    });
+    const findings = await examine(
+      { cluster: "prod", account, clock: new VirtualClock(), sleep: async () => {} },
+      () => {},
+      100,
+    );
+    expect(broken(findings)).toEqual(["record"]);
+    expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "skipped" });
+    expect(read.filter((url) => url === "https://sqs/launches")).toHaveLength(1);
   });
 
   // A change is accepted with `npx vitest run test/cli/doctor --update`, and read in the diff.

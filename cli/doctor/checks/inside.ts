@@ -8,8 +8,8 @@ import type { Inside } from "../inside.ts";
 
 /** What the functions find out themselves; each is asked, because each has a role, an environment and a network of its own. */
 export const ofInside: readonly Check[] = [
-  { link: "record", follows: ["record"], find: (see) => ofEach(see, recordOf) },
-  { link: "login", follows: ["cluster", "access entries"], find: (see) => ofEach(see, loginOf) },
+  { link: "record", follows: ["functions", "record"], find: (see) => ofEach(see, recordOf) },
+  { link: "login", follows: ["functions", "cluster", "access entries"], find: (see) => ofEach(see, loginOf) },
   {
     link: "rights",
     follows: ["access entries", "manifest"],

@@ -1,7 +1,13 @@
 import { DeleteAccessEntryCommand, EKSClient } from "@aws-sdk/client-eks";
 import { DisableRuleCommand, EventBridgeClient } from "@aws-sdk/client-eventbridge";
-import { LambdaClient, UpdateEventSourceMappingCommand } from "@aws-sdk/client-lambda";
-import { DeleteScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
+import { DeleteRolePolicyCommand, IAMClient, PutRolePolicyCommand } from "@aws-sdk/client-iam";
+import {
+  LambdaClient,
+  UpdateEventSourceMappingCommand,
+  UpdateFunctionConfigurationCommand,
+  waitUntilFunctionUpdatedV2,
+} from "@aws-sdk/client-lambda";
+import { CreateScheduleCommand, DeleteScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { KubernetesObjectApi, RbacAuthorizationV1Api } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -9,9 +15,10 @@ import { commandLine } from "../../../cli/command-line.ts";
 import type { Account, FunctionFacts, QueueFacts, RuleFacts } from "../../../cli/doctor/aws/account.ts";
 import { awsAccount } from "../../../cli/doctor/aws/aws-account.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
-import { alarmNames, scheduleGroupName } from "../../../lambda/names.ts";
+import { alarmNames, functionName, type Part, scheduleGroupName } from "../../../lambda/names.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
 import type { DeployedCluster } from "../deployed/cluster.ts";
+import { forbid } from "../deployed/damage.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 import { until } from "../engines/processes.ts";
 
@@ -127,7 +134,64 @@ describe("doctor on a real deployment", () => {
       link: "policy",
       what: "missing or not bound",
     },
+    {
+      how: "the role of the one-shots has an explicit Deny",
+      damage: () => aws(IAMClient).send(new PutRolePolicyCommand({ ...damage(), PolicyDocument: denyAll })),
+      repair: () => aws(IAMClient).send(new DeleteRolePolicyCommand(damage())),
+      link: "schedule role",
+      what: "may not invoke the release function",
+    },
+    {
+      how: "the group has a schedule that is no one-shot",
+      damage: () =>
+        aws(SchedulerClient).send(
+          new CreateScheduleCommand({
+            ...foreign,
+            ScheduleExpression: "rate(1 hour)",
+            FlexibleTimeWindow: { Mode: "OFF" },
+            Target: {
+              Arn: hold.env.RELEASE_FUNCTION_ARN,
+              RoleArn: hold.env.SCHEDULE_ROLE_ARN,
+              Input: '{"force":true}',
+            },
+          }),
+        ),
+      repair: () => aws(SchedulerClient).send(new DeleteScheduleCommand(foreign)),
+      link: "schedules",
+      what: "backup (rate(1 hour)) is no one-shot",
+    },
+    {
+      how: "the release function alone may not write to the table",
+      damage: async () => {
+        restore = await forbid(world.emulator, operated, "release", "dynamodb:PutItem");
+      },
+      repair: () => restore(),
+      link: "record",
+      what: "the release function cannot write",
+    },
+    {
+      how: "the sweep function has another table",
+      damage: () => setTable("sweep", "another"),
+      repair: () => setTable("sweep", hold.env.HOLD_TABLE ?? ""),
+      link: "functions",
+      what: 'HOLD_TABLE of karpenter-node-holder-operated-sweep is "another"',
+    },
   ];
+
+  const denyAll = JSON.stringify({
+    Version: "2012-10-17",
+    Statement: [{ Effect: "Deny", Action: "lambda:*", Resource: "*" }],
+  });
+  let restore = async () => {};
+  const foreign = { GroupName: scheduleGroupName(cluster), Name: "backup" };
+  const damage = () => ({ RoleName: hold.env.SCHEDULE_ROLE_ARN?.split("/").at(-1), PolicyName: "damage" });
+  const setTable = async (part: Part, table: string) => {
+    const Variables = { ...(await operated.environment(part)), HOLD_TABLE: table };
+    const FunctionName = functionName(cluster, part);
+    const command = new UpdateFunctionConfigurationCommand({ FunctionName, Environment: { Variables } });
+    await aws(LambdaClient).send(command);
+    await waitUntilFunctionUpdatedV2({ client: aws(LambdaClient), maxWaitTime: 60 }, { FunctionName });
+  };
 
   const setVerbs = async (verbs: string[]) => {
     const rbac = operated.config.makeApiClient(RbacAuthorizationV1Api);
