@@ -93,10 +93,9 @@ function neverOpens(pool: NodePool, budget: NodePoolBudget): Finding | undefined
 }
 
 function withoutBase(pool: NodePool, budget: NodePoolBudget, { week }: View): Finding | undefined {
-  const active = activeMinutes(budget, week);
   const isUnlimited = allowedIn(pool, week)
     .filter(({ reason, never }) => never === undefined && (budget.reasons?.includes(reason) ?? true))
-    .some(({ limited }) => limited.some((is, minute) => !is && !active[minute]));
+    .some(({ limited }) => !limited.every(Boolean));
   if (!isUnlimited) return undefined;
   return {
     rule: "window-without-base",

@@ -58,6 +58,8 @@ it("takes a launch that comes later, or is one more, for one that pods asked for
     launched(nth(4), 12),
   );
   expect(launches.map(({ isReplacement }) => isReplacement ?? false)).toEqual([false, true, false, false]);
+  const late = read(launched(a, 0), disrupted([a], 10, { replacements: 1 }), launched(b, 11));
+  expect(late.launches.map(({ isReplacement }) => isReplacement)).toEqual([undefined, undefined]);
 });
 
 it("forgets a command that Karpenter gave up", () => {

@@ -177,6 +177,12 @@ describe("a ranking", () => {
     expect((auto(aPool({ consolidateAfter: "10m" }))?.nodeHours ?? 0) * 60).toBeCloseTo(1);
   });
 
+  it("lets a hold change nothing in its first three minutes, because Karpenter goes on with what it began", () => {
+    const lived = history([launch(0)], [removal(2), removal(3), removal(30)]);
+    const held = named(rank(lived, question()).candidates).get("hold=20m");
+    expect((held?.nodeHours ?? 0) * 60).toBeCloseTo(17);
+  });
+
   it("lets the budget hold underutilized nodes back to the last six minutes of the hour, and empty ones not", () => {
     const lived = history([], [removal(10), removal(56), removal(5, { reason: "Empty" })]);
     const budget = named(rank(lived, question()).candidates).get("budget 6 of 60 min");
@@ -194,7 +200,8 @@ describe("a ranking", () => {
 
   it("ranks a candidate last whose nodes would still be there at the end, because nobody knows its cost", () => {
     const { candidates } = rank(churned(), question());
-    expect(candidates.at(-1)).toMatchObject({ name: "WhenEmpty", open: 1 });
+    // Each removal evicts four pods, the last of them never happens.
+    expect(candidates.at(-1)).toMatchObject({ name: "WhenEmpty", open: 1, launches: 19, evictions: 80 });
     const all = rank(
       history([launch(20), launch(20), launch(20)], [removal(1), removal(2), removal(3)]),
       question(),
