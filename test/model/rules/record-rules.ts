@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { after } from "../../../lambda/core/duration.ts";
+import { after, hours } from "../../../lambda/core/duration.ts";
 import type { Quiet, Request, ScopeRecord } from "../../../lambda/core/record.ts";
 import { wholeSecond } from "../../../simulator/fake-ec2.ts";
 import type { Karpenter } from "../karpenter.ts";
@@ -17,7 +17,6 @@ import {
 } from "./oracle.ts";
 import type { Written } from "./records.ts";
 
-const forEver = new Date("9999-12-31T00:00:00.000Z");
 const isSame = (a: Date | undefined, b: Date | undefined): boolean => a?.getTime() === b?.getTime();
 const isBetween = (at: Date, from: Date, to: Date): boolean => at >= from && at <= to;
 
@@ -113,11 +112,8 @@ function checkQuiet(written: Written): void {
     return;
   }
   must(asked?.do === "pause" && asked.scope === scope, "nothing but a pause pauses its scope", facts);
-  const { for: length } = asked;
-  const isAsked =
-    length === undefined
-      ? isSame(now.until, forEver)
-      : isBetween(now.until, after(from, length), after(to, length));
+  const { for: length = hours(24) } = asked;
+  const isAsked = isBetween(now.until, after(from, length), after(to, length));
   must(now.kind === "paused" && isAsked, "a pause lasts as long as was asked for", facts);
 }
 
