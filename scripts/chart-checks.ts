@@ -57,7 +57,10 @@ const helpers = `{{- /* Written by npm run build:chart: refuses what \`run\` wou
 {{- end }}
 {{- end }}`;
 
-const cross = `{{- $hold := $set.hold | default "${defaultOf("hold")}" }}
+const cross = `{{- if and .Values.storage.enabled (gt (int .Values.replicas) 1) }}
+{{- fail "replicas must be 1 with storage.enabled: one Pod at a time can open the volume" }}
+{{- end }}
+{{- $hold := $set.hold | default "${defaultOf("hold")}" }}
 {{- $auto := and (eq $hold "auto") (eq ($set.karpenter | default "${defaultOf("karpenter")}") "v1") }}
 {{- $maxHold := include "${holderName}.seconds" ($set.maxHold | default "${defaultOf("maxHold")}") | int64 }}
 {{- $delay := include "${holderName}.seconds" ($set.initialDelay | default "${defaultOf("initialDelay")}") | int64 }}

@@ -46,6 +46,10 @@ const valuesOf = (image: string): Readonly<Record<string, Value>> => ({
   tolerations: list("taints that the Pod tolerates"),
   affinity: map("affinity of the Pod"),
   priorityClassName: text("priority class of the Pod"),
+  replicas: {
+    ...{ help: "2 for one that waits to take over", value: 1 },
+    schema: { type: "integer", minimum: 1, maximum: 2 },
+  },
   "storage.enabled": flag(
     "keep the record on a volume; without one, a Pod that moves forgets requests, pauses and history",
   ),
@@ -153,7 +157,7 @@ function schemaOf(values: Readonly<Record<string, Value>>) {
   return { $schema, type: "object", additionalProperties: false, required: ["settings"], properties };
 }
 
-const typeOf = (value: unknown) => (Array.isArray(value) ? "array" : typeof value);
+const typeOf = (value: unknown): string => (Array.isArray(value) ? "array" : typeof value);
 
 /**
  * The rights of `manifest --holder run` as a template with the parameters `root`, `account` (whose they are),
@@ -173,9 +177,13 @@ function rightsTemplate(): string {
 {{- $mode := .mode | default ($set.mode | default "${mode.default}") }}
 {{- $known := dict ${generations.join(" ")} }}
 {{- $annotation := $set.holdAnnotation | default (get $known ($set.karpenter | default "${karpenter.default}")) }}
-${objects.join("---\n")}{{- end }}
+${objects.map((object, at) => (isOfLease(object) ? onlyToRun(object) : `${at > 0 ? "---\n" : ""}${object}`)).join("")}{{- end }}
 `;
 }
+
+/** Only a holder at work needs the Lease. */
+const isOfLease = (object: string): boolean => /^kind: Role(Binding)?$/m.test(object);
+const onlyToRun = (object: string): string => `{{- if not .mode }}\n---\n${object}{{- end }}\n`;
 
 /** The verb that a holder needs to hold, and not to observe. */
 const patchVerb = "      - patch\n";

@@ -124,14 +124,18 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
     () => serve("page", log, () => startPage(run, chosen, options.page)),
     () => serve("metrics", log, () => startMetrics({ metrics, run }, options)),
   ];
-  await run.start(servers);
+  void stopped.then(() => run.stopWaiting());
+  const isAtWork = await run.start(servers);
   const operate = `karpenter-node-holder status --run ${quoted(folder)}`;
   const toHold = chosen.mode === "observe" && { toHold: commandThatHolds(itself) };
-  log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate, ...toHold });
-  const reason = await stopped;
-  log.info("the holder stops and finishes its work", { because: reason });
-  await run.stop({ release }).finally(() => void ending.then(clearTimeout));
+  if (isAtWork)
+    log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate, ...toHold });
+  const reason = await Promise.race([stopped, run.lost]);
+  log.info("the holder stops and finishes its work", { because: reason ?? "another run has taken over" });
+  const isOver = reason !== undefined && isAtWork;
+  await run.stop({ release: release && isOver }).finally(() => void ending.then(clearTimeout));
   log.info("the holder has stopped");
+  if (!reason) throw new Failure("another run works on this cluster now", "Let only one work on a cluster.");
 }
 
 /** Releases by the marks alone. The record ends, too, where there is one. */

@@ -1,6 +1,8 @@
-import type { V1ClusterRole } from "@kubernetes/client-node";
+import type { V1ClusterRole, V1Role, V1RoleBinding } from "@kubernetes/client-node";
 import { dump } from "js-yaml";
-import { accessManifest, type RightsOptions } from "./manifest.ts";
+import { holderName } from "../core/marks/keys.ts";
+import { accessManifest, bound, type RightsOptions, rbac } from "./manifest.ts";
+import { holderGroup } from "./policy.ts";
 
 /** The user of the rights: the deployed functions, or `run`, which also watches nodes. */
 export type RightsFor = "functions" | "run";
@@ -16,11 +18,40 @@ export const manifestYaml = (
       : accessManifest(annotations, options).map(({ object }) => object),
   );
 
-/** The same objects, with the right to watch nodes. */
-export const rightsToRun = (annotations: readonly string[], options?: RightsOptions): readonly object[] =>
-  accessManifest(annotations, options).map(({ object }) =>
+/** The same objects, with the right to watch nodes, and the right to the Lease that keeps two from working at once. */
+export const rightsToRun = (
+  annotations: readonly string[],
+  options: RightsOptions = {},
+): readonly object[] => [
+  ...accessManifest(annotations, options).map(({ object }) =>
     object.kind === "ClusterRole" ? watching(object) : object,
-  );
+  ),
+  leaseRole,
+  { ...leaseRoleBinding, subjects: [bound(options.subject ?? holderGroup)] } satisfies V1RoleBinding,
+];
+
+/** One place for a whole cluster, whichever namespace a `run` is in. */
+export const leaseNamespace = "kube-system";
+const metadata = { name: holderName, namespace: leaseNamespace };
+const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+
+const leaseRole: V1Role = {
+  apiVersion: `${rbac}/v1`,
+  kind: "Role",
+  metadata,
+  rules: [
+    // The name of a new object is not known to RBAC.
+    { ...leases, verbs: ["create"] },
+    { ...leases, resourceNames: [holderName], verbs: ["get", "update"] },
+  ],
+};
+
+const leaseRoleBinding: V1RoleBinding = {
+  apiVersion: `${rbac}/v1`,
+  kind: "RoleBinding",
+  metadata,
+  roleRef: { apiGroup: rbac, kind: "Role", name: holderName },
+};
 
 /** Objects as one text for `kubectl apply`. */
 export const yamlOf = (objects: readonly object[]): string =>

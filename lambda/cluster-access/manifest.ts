@@ -9,7 +9,7 @@ import type { Rules } from "../core/rules.ts";
 import { nodeClaimsGroup } from "../kubernetes/nodeclaims.ts";
 import { holderGroup, policySpec, type Subject } from "./policy.ts";
 
-const rbac = "rbac.authorization.k8s.io";
+export const rbac = "rbac.authorization.k8s.io";
 const admission = "admissionregistration.k8s.io/v1";
 const metadata = { name: holderName };
 
@@ -45,7 +45,8 @@ const clusterRoleBinding = (subject: Subject): V1ClusterRoleBinding => ({
   subjects: [bound(subject)],
 });
 
-const bound = (subject: Subject) => (subject.kind === "Group" ? { ...subject, apiGroup: rbac } : subject);
+export const bound = (subject: Subject) =>
+  subject.kind === "Group" ? { ...subject, apiGroup: rbac } : subject;
 
 /** Limits these patches to our mark under these annotations. */
 export const admissionPolicy = (

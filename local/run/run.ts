@@ -1,3 +1,6 @@
+import { createHash } from "node:crypto";
+import { hostname } from "node:os";
+import { resolve } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { attemptAll, TryAgainError } from "../../lambda/core/errors.ts";
@@ -27,6 +30,7 @@ import { type NodeChange, NodeWatch } from "./node-watch.ts";
 import { refuseBesideOther } from "./other-holder.ts";
 import { checkRights, mayChangeNodes } from "./rights.ts";
 import { RunHealth, type RunHealthOptions } from "./run-health.ts";
+import { RunLease } from "./run-lease.ts";
 import { RunTable } from "./run-table.ts";
 import { stillHeld } from "./still-held.ts";
 import { WatchedLaunches } from "./watched-launches.ts";
@@ -60,8 +64,12 @@ export type Run = Readonly<{
   problems: readonly string[];
   /** Updates the metrics of this moment. */
   measure: () => void;
-  /** Opens the servers, then works. When it fails, all is closed again. */
-  start: (servers?: readonly Serve[]) => Promise<void>;
+  /** Opens the servers, waits for another run, then works; false where it was not to wait any longer. When it fails, all is closed again. */
+  start: (servers?: readonly Serve[]) => Promise<boolean>;
+  /** Ends the wait for another run. */
+  stopWaiting: () => void;
+  /** Settles when another run has taken over. */
+  lost: Promise<void>;
   /** Finishes the work under way; with `release`, everything is released by force. */
   stop: (how?: Readonly<{ release: boolean }>) => Promise<void>;
   /** Warns of nodes that stay held; stopping does so, too. */
@@ -133,7 +141,13 @@ export async function openRun(options: RunOptions): Promise<Run> {
   });
 
   const within = (time: Duration) => ({ deadline: after(clock.now(), time), log });
+  // The same for each start on this record, so that none waits for itself.
+  const identity = `${hostname()}_${createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8)}`;
+  const lease = new RunLease({ api, clock, log, identity });
+  const waiting = new AbortController();
+  const { promise: lost, resolve: onLost } = Promise.withResolvers<void>();
   let isAtWork = false;
+  let isWaiting = false;
   let shouldRelease = false;
   const reportHeld = async (time: Duration = seconds(3)) => {
     const held = await stillHeld({ holds, nodes, rules: settings }, within(time));
@@ -143,6 +157,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const closers: (() => Promise<unknown>)[] = [
     async () => table.close(),
     () => api.close(),
+    () => lease.release(),
     () => reportHeld(),
     async () => shouldRelease && (await releaseAll(holder)),
   ];
@@ -153,6 +168,8 @@ export async function openRun(options: RunOptions): Promise<Run> {
   };
   const answer = async (payload: unknown) => {
     if (isAtWork) return holder.ask(payload);
+    if (isWaiting)
+      throw new TryAgainError("another run works on this cluster, and this one waits: ask that one");
     throw new TryAgainError("the holder is starting or stopping");
   };
   const begin = async (servers: readonly Serve[]) => {
@@ -165,6 +182,10 @@ export async function openRun(options: RunOptions): Promise<Run> {
     // A program that logs in may take longer than the answer of a server.
     await login.access();
     await checkRights(api, { ...within(seconds(5)), server, mode });
+    isWaiting = true;
+    const isOurs = await lease.take(waiting.signal, onLost);
+    isWaiting = false;
+    if (!isOurs) return false;
     const marked = await nodes.listMarked(within(minutes(1)));
     refuseOtherAnnotation(marked, { annotation, release });
     const mayChange = () => mayChangeNodes(api, within(seconds(5)));
@@ -185,10 +206,11 @@ export async function openRun(options: RunOptions): Promise<Run> {
     isAtWork = true;
     await holder.start();
     times.start();
+    return true;
   };
   const start = async (servers: readonly Serve[] = []) => {
     try {
-      await begin(servers);
+      return await begin(servers);
     } catch (error) {
       await stop().catch((cause: unknown) => log.error("not everything could be closed", { error: cause }));
       throw error;
@@ -196,11 +218,13 @@ export async function openRun(options: RunOptions): Promise<Run> {
   };
   return {
     ...{ timeline, start, stop, reportHeld },
+    ...{ lost, stopWaiting: () => waiting.abort() },
     measure: () => health.measure(),
     get isLive() {
-      return watch.isWorking;
+      return isWaiting || watch.isWorking;
     },
     get problems() {
+      if (isWaiting) return [];
       return isAtWork ? health.problems : ["the holder is starting or stopping"];
     },
   };

@@ -10,12 +10,15 @@ const manifest = async (...flags: string[]) => {
   return { exit, output: terminal.output, reported: terminal.reported };
 };
 const verbs = (yaml: string) =>
-  [...yaml.matchAll(/^ {6}- (get|list|patch|watch)$/gm)].map(([, verb]) => verb);
+  [...yaml.matchAll(/^ {6}- (get|list|patch|watch|create|update)$/gm)].map(([, verb]) => verb);
 
 const ofNodeClaims = ["list"];
 const ofPods = ["list"];
 const ofBudgets = ["list"];
 const ofOthers = [...ofNodeClaims, ...ofPods, ...ofBudgets];
+
+/** The verbs of the right to the Lease of `run`. */
+const ofLease = ["create", "get", "update"];
 
 describe("the command manifest", () => {
   it("prints what a deployment writes into its cluster", async () => {
@@ -27,31 +30,38 @@ describe("the command manifest", () => {
 
   it("lets run watch as well", async () => {
     const { output } = await manifest("--holder", "run");
-    expect(verbs(output)).toEqual(["get", "list", "patch", "watch", ...ofOthers]);
+    expect(verbs(output)).toEqual(["get", "list", "patch", "watch", ...ofOthers, ...ofLease]);
   });
 
   it.each([
-    [[], ["get", "list"]],
+    [[], ["get", "list", ...ofOthers]],
     [
       ["--holder", "run"],
-      ["get", "list", "watch"],
+      ["get", "list", "watch", ...ofOthers, ...ofLease],
     ],
-  ])("lets a holder that observes change no node: %j", async (flags, ofNodes) => {
+  ])("lets a holder that observes change no node: %j", async (flags, expected) => {
     const { output } = await manifest(...flags, "--mode", "observe");
-    expect(verbs(output)).toEqual([...ofNodes, ...ofOthers]);
+    expect(verbs(output)).toEqual(expected);
   });
 
   const ofAuto = ["- nodes", "- nodeclaims", "- pods", "- poddisruptionbudgets"];
   const ofConstantHold = ["- nodes", "- nodeclaims"];
+  const toRun = ["- leases", "- leases"];
   it.each([
     [[], ofAuto],
-    [["--holder", "run"], ofAuto],
+    [
+      ["--holder", "run"],
+      [...ofAuto, ...toRun],
+    ],
     [["--mode", "observe"], ofAuto],
     [["--hold", "20m"], ofConstantHold],
-    [["--holder", "run", "--hold", "20m"], ofConstantHold],
+    [
+      ["--holder", "run", "--hold", "20m"],
+      [...ofConstantHold, ...toRun],
+    ],
     [["--karpenter", "v0.31"], ofConstantHold],
   ])(
-    "with %j gives rights to nodes and NodeClaims, for hold=auto to list pods and their budgets, and to nothing else",
+    "with %j gives rights to nodes and NodeClaims, for hold=auto to list pods and their budgets, to run a Lease, and to nothing else",
     async (flags, expected) => {
       const { output } = await manifest(...flags);
       const roles = output.split("---\n").filter((text) => /^kind: (Cluster)?Role$/m.test(text));

@@ -69,6 +69,27 @@ describe("our objects in a cluster", () => {
   });
 });
 
+describe("the rights of run", () => {
+  it.each([[undefined], [account]])(
+    "have one Lease in kube-system beside, for the same subject: %j",
+    (subject) => {
+      const objects = rightsToRun(keys, subject && { subject }).map(Object);
+      const find = (wanted: string) => objects.find(({ kind }) => kind === wanted);
+      const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+      expect(find("Role")).toMatchObject({
+        metadata: { name, namespace: "kube-system" },
+        rules: [
+          { ...leases, verbs: ["create"] },
+          { ...leases, resourceNames: [name], verbs: ["get", "update"] },
+        ],
+      });
+      expect(find("RoleBinding").subjects).toEqual(find("ClusterRoleBinding").subjects);
+      expect(find("RoleBinding").roleRef).toMatchObject({ kind: "Role", name });
+      expect(accessManifest(keys).map(({ object }) => object.kind)).not.toContain("Role");
+    },
+  );
+});
+
 describe("the printed manifest", () => {
   it("is the same bytes every time, and names each object once", () => {
     const text = manifestYaml(keys);

@@ -29,6 +29,9 @@
 {{- include "karpenter-node-holder.range" (dict "set" $set "name" "initialDelay" "limits" (list 0 900) "or" "" "zero" false "step" 1 "problem" "initialDelay must be a duration from 0s to 15m, like 90s, 20m, 2h or 1d") }}
 {{- include "karpenter-node-holder.range" (dict "set" $set "name" "driftWait" "limits" (list 0 604800) "or" "" "zero" false "step" 1 "problem" "driftWait must be a duration from 0s to 168h, like 90s, 20m, 2h or 1d") }}
 {{- include "karpenter-node-holder.range" (dict "set" $set "name" "sweepEvery" "limits" (list 60 3600) "or" "" "zero" false "step" 60 "problem" "sweepEvery must be a duration from 1m to 1h in whole minutes, like 20m or 1h") }}
+{{- if and .Values.storage.enabled (gt (int .Values.replicas) 1) }}
+{{- fail "replicas must be 1 with storage.enabled: one Pod at a time can open the volume" }}
+{{- end }}
 {{- $hold := $set.hold | default "auto" }}
 {{- $auto := and (eq $hold "auto") (eq ($set.karpenter | default "v1") "v1") }}
 {{- $maxHold := include "karpenter-node-holder.seconds" ($set.maxHold | default "2h") | int64 }}

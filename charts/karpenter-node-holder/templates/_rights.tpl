@@ -176,4 +176,56 @@ subjects:
   - kind: ServiceAccount
     name: {{ .account }}
     namespace: {{ .root.Release.Namespace }}
+{{- if not .mode }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: karpenter-node-holder
+  namespace: kube-system
+  labels:
+    {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
+  {{- with .annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+rules:
+  - apiGroups:
+      - coordination.k8s.io
+    resources:
+      - leases
+    verbs:
+      - create
+  - apiGroups:
+      - coordination.k8s.io
+    resources:
+      - leases
+    resourceNames:
+      - karpenter-node-holder
+    verbs:
+      - get
+      - update
+{{- end }}
+{{- if not .mode }}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: karpenter-node-holder
+  namespace: kube-system
+  labels:
+    {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
+  {{- with .annotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: Role
+  name: karpenter-node-holder
+subjects:
+  - kind: ServiceAccount
+    name: {{ .account }}
+    namespace: {{ .root.Release.Namespace }}
+{{- end }}
 {{- end }}

@@ -112,11 +112,12 @@ describe("what Helm renders", () => {
     await helm(["lint", "--strict", chartFolder, "--kube-version", "1.36.0"], values);
     const objects = await template(values);
     const ofRights = rightsToRun([annotation]).map((object) => Object(object).kind);
+    const toRelease = ofRights.filter((kind) => !kind.startsWith("Role"));
     const ofRun = ["ServiceAccount", "Deployment"];
     expect(kindsOf(objects.filter((one) => !isHook(one)))).toEqual(
       [...ofRights, ...ofRun, ...more].toSorted(),
     );
-    expect(kindsOf(objects.filter(isHook))).toEqual([...ofRights, "Job", "ServiceAccount"].toSorted());
+    expect(kindsOf(objects.filter(isHook))).toEqual([...toRelease, "Job", "ServiceAccount"].toSorted());
     expect(await template({ ...values, releaseOnUninstall: false })).toEqual(
       objects.filter((one) => !isHook(one)),
     );
@@ -161,6 +162,8 @@ describe("what Helm renders", () => {
         const ofHolder = { mode, auto };
         const rights = rightsToRun([key], { subject, ...(name === releaser ? {} : ofHolder) });
         for (const expected of rights as readonly Kubernetes[]) {
+          // Only a holder at work needs the Lease.
+          if (name === releaser && expected.kind.startsWith("Role")) continue;
           const found = objects.filter((one) => one.kind === expected.kind && isOfAccount(one));
           expect(found).toMatchObject([expected]);
           const added = { metadata: expect.anything() };
@@ -217,7 +220,9 @@ describe("what Helm renders", () => {
   it.each([
     [{}, "/settings/cluster"],
     [{ settings: { cluster: "prod", hodl: "20m" } }, "additional properties 'hodl' not allowed"],
-    [{ ...minimal, replicas: 2 }, "additional properties 'replicas' not allowed"],
+    [{ ...minimal, replica: 2 }, "additional properties 'replica' not allowed"],
+    [{ ...minimal, replicas: 3 }, "/replicas"],
+    [{ ...minimal, replicas: 2, storage: { enabled: true } }, "replicas must be 1 with storage.enabled"],
     [{ ...minimal, image: { name: "x" } }, "additional properties 'name' not allowed"],
     [{ settings: { cluster: "prod", hold: "soon" } }, "does not match pattern"],
     [{ settings: { cluster: "prod", holdDuring: ["every day"] } }, "does not match pattern"],
@@ -356,6 +361,21 @@ describe("on a real API server", () => {
       if (!change.manager) expect(await tried(before, change), rule).toBe("refused by the policy");
     for (const denied of ["/api/v1/pods", "/api/v1/secrets"])
       expect(await outcomeOf(holder, { method: "GET", path: denied })).toBe("refused by RBAC");
+  });
+
+  it("has one Pod at work at a time: another one waits, is ready, and takes over", async (test) => {
+    const pod: Pod = (await get("deployment", holderName, "-n", namespace)).spec.template.spec;
+    const first = await startPod(pod);
+    test.onTestFinished(async () => void (await first.kill()));
+    await first.until("the holder is at work");
+    const second = await startPod(pod);
+    test.onTestFinished(async () => void (await second.kill()));
+    await second.until("another run works on this cluster: this one waits until it ends");
+    const { url } = await second.until("metrics are served");
+    expect((await fetch(String(url).replace("metrics", "readyz"))).ok).toBe(true);
+    await first.stop();
+    await second.until("the holder is at work");
+    await second.stop();
   });
 
   it("holds while it runs, releases what is held after an uninstall, and leaves nothing", async (test) => {

@@ -1,0 +1,142 @@
+import { setTimeout as wait } from "node:timers/promises";
+import * as v from "valibot";
+import { leaseNamespace } from "../../lambda/cluster-access/manifest-yaml.ts";
+import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { holderName } from "../../lambda/core/marks/keys.ts";
+import type { Clock, Log } from "../../lambda/core/ports.ts";
+import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { isStatus } from "../../lambda/kubernetes/error.ts";
+
+export const leases = `/apis/coordination.k8s.io/v1/namespaces/${leaseNamespace}/leases`;
+const path = `${leases}/${holderName}`;
+
+const lasts: Duration = seconds(30);
+const renewedEvery: Duration = seconds(10);
+
+export type RunLeaseOptions = Readonly<{
+  api: KubernetesCaller;
+  clock: Clock;
+  log: Log;
+  /** The same for each start on one record. */
+  identity: string;
+  /** How often it is renewed, and tried again. */
+  every?: Duration;
+}>;
+
+const shape = v.object({
+  metadata: v.looseObject({ resourceVersion: v.optional(v.string(), "") }),
+  spec: v.nullish(
+    v.looseObject({
+      holderIdentity: v.nullish(v.string(), ""),
+      leaseDurationSeconds: v.nullish(v.number(), 0),
+    }),
+    {},
+  ),
+});
+
+type Taken = "ours" | "another's" | "unavailable";
+
+/** A Lease that one `run` of a cluster has at a time, so that two do not remove each other's marks. */
+export class RunLease {
+  readonly #options: RunLeaseOptions;
+  readonly #ended = new AbortController();
+  /** Since when the present renewal is there, by our own clock: others' clocks may differ. */
+  #seen = { version: "", at: new Date(0) };
+  #isOurs = false;
+  #renewing: Promise<void> | undefined;
+
+  constructor(options: RunLeaseOptions) {
+    this.#options = options;
+  }
+
+  /** Waits until no other run has it; false where the signal came first. Without the right to it, nobody waits. */
+  async take(signal: AbortSignal, onLost: () => void): Promise<boolean> {
+    const { log, every = renewedEvery } = this.#options;
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      const taken = await (isFirst ? this.#try() : this.#tryAgain());
+      if (taken === "unavailable") {
+        log.warn("there is no right to a Lease: another run on this cluster would not be noticed");
+        return true;
+      }
+      if (taken === "ours") {
+        this.#isOurs = true;
+        this.#renewing = this.#renew(onLost);
+        return true;
+      }
+      if (isFirst) log.info("another run works on this cluster: this one waits until it ends");
+      await wait(every / 2, undefined, { signal }).catch(() => {});
+    }
+    return false;
+  }
+
+  /** Lets another run begin at once. */
+  async release(): Promise<void> {
+    this.#ended.abort();
+    await this.#renewing;
+    if (this.#isOurs) await this.#try("").catch(() => {});
+  }
+
+  async #renew(onLost: () => void): Promise<void> {
+    const { log, every = renewedEvery } = this.#options;
+    const { signal } = this.#ended;
+    for (;;) {
+      await wait(every, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
+      const taken = await this.#tryAgain();
+      if (taken !== "another's") continue;
+      this.#isOurs = false;
+      log.error("another run has taken over this cluster: this one ends");
+      onLost();
+      return;
+    }
+  }
+
+  async #tryAgain(): Promise<Taken | undefined> {
+    try {
+      return await this.#try();
+    } catch (error) {
+      this.#options.log.warn("the Lease could not be read or renewed: it is tried again", { error });
+      return undefined;
+    }
+  }
+
+  /** Takes or renews it; with another identity, gives it away. */
+  async #try(identity = this.#options.identity): Promise<Taken> {
+    const { api, clock } = this.#options;
+    const deadline = after(clock.now(), minutes(1));
+    const spec = {
+      holderIdentity: identity,
+      leaseDurationSeconds: lasts / seconds(1),
+      renewTime: clock.now().toISOString().replace("Z", "000Z"),
+    };
+    const object = { apiVersion: "coordination.k8s.io/v1", kind: "Lease" };
+    const metadata = { name: holderName, namespace: leaseNamespace };
+    try {
+      const found = await api.call({ method: "GET", path }, { deadline }).catch((error: unknown) => {
+        if (!isStatus(error, 404)) throw error;
+      });
+      if (found === undefined) {
+        const body = { ...object, metadata, spec };
+        await api.call({ method: "POST", path: leases, body }, { deadline });
+        return "ours";
+      }
+      const lease = v.parse(shape, found);
+      if (this.#isAnothers(lease)) return "another's";
+      const body = { ...object, metadata: lease.metadata, spec: { ...lease.spec, ...spec } };
+      await api.call({ method: "PUT", path, body }, { deadline });
+      return "ours";
+    } catch (error) {
+      if (isStatus(error, 409)) return "another's";
+      if (isStatus(error, 403, 404) || isStatus(Object(error).cause, 403)) return "unavailable";
+      throw error;
+    }
+  }
+
+  #isAnothers({ metadata: { resourceVersion: version }, spec }: v.InferOutput<typeof shape>): boolean {
+    const now = this.#options.clock.now();
+    if (version !== this.#seen.version) this.#seen = { version, at: now };
+    const { holderIdentity, leaseDurationSeconds } = spec ?? {};
+    if (!holderIdentity || holderIdentity === this.#options.identity) return false;
+    return after(this.#seen.at, seconds(leaseDurationSeconds ?? 0)) > now;
+  }
+}

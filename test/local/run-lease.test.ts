@@ -1,0 +1,114 @@
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { holderName } from "../../lambda/core/marks/keys.ts";
+import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
+import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { leases, RunLease } from "../../local/run/run-lease.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
+
+/** One Lease, as the API server keeps it. */
+class FakeLeases {
+  stored: { metadata: { resourceVersion: string }; spec: Record<string, unknown> } | undefined;
+  refusal: number | undefined;
+
+  async call({ method, path, body }: KubernetesCall): Promise<unknown> {
+    const refuse = (status: number) => new KubernetesError(`${method} ${path}`, status, {});
+    if (this.refusal) throw refuse(this.refusal);
+    if (method === "GET") {
+      if (!this.stored) throw refuse(404);
+      return structuredClone(this.stored);
+    }
+    const { metadata, spec } = Object(body);
+    const isNew = method === "POST";
+    expect(path).toBe(isNew ? leases : `${leases}/${holderName}`);
+    const { resourceVersion: version = "0" } = this.stored?.metadata ?? {};
+    if (isNew ? this.stored : metadata.resourceVersion !== version) throw refuse(409);
+    this.stored = { metadata: { resourceVersion: String(Number(version) + 1) }, spec };
+    return this.stored;
+  }
+}
+
+let api: FakeLeases;
+let ahead: number;
+let log: CollectedLog;
+beforeEach(() => {
+  [api, ahead, log] = [new FakeLeases(), 0, new CollectedLog()];
+});
+const clock = { now: () => new Date(noon.getTime() + ahead) };
+const never = new AbortController().signal;
+
+/** A run that asks for the Lease. */
+function leaseOf(identity: string) {
+  const lease = new RunLease({ api, clock, log, identity, every: 10 });
+  onTestFinished(() => lease.release());
+  const lost = vi.fn();
+  return { lease, lost, take: (signal = never) => lease.take(signal, lost) };
+}
+const owner = () => api.stored?.spec.holderIdentity;
+
+describe("the Lease of a run", () => {
+  it("is one run's at a time: the second waits until the first gives it away", async () => {
+    const [first, second] = [leaseOf("a"), leaseOf("b")];
+    expect(await first.take()).toBe(true);
+    let isTaken = false;
+    const taking = second.take().then(() => {
+      isTaken = true;
+    });
+    await expect
+      .poll(() => log.reported("another run works on this cluster: this one waits until it ends").length)
+      .toBe(1);
+    expect([isTaken, owner()]).toEqual([false, "a"]);
+    await first.lease.release();
+    await taking;
+    expect(owner()).toBe("b");
+    expect(first.lost).not.toHaveBeenCalled();
+  });
+
+  it("is taken from a run that was killed when it was not renewed for its time by our own clock", async () => {
+    api.stored = {
+      metadata: { resourceVersion: "7" },
+      spec: { holderIdentity: "killed", leaseDurationSeconds: 30, renewTime: "2001-01-01T00:00:00.000000Z" },
+    };
+    const second = leaseOf("b");
+    const taking = second.take();
+    await expect.poll(() => log.lines.length).toBe(1);
+    expect(owner()).toBe("killed");
+    ahead = 31_000;
+    expect(await taking).toBe(true);
+    expect(owner()).toBe("b");
+  });
+
+  it("is at once that of a run on the same record, and renewed", async () => {
+    api.stored = {
+      metadata: { resourceVersion: "7" },
+      spec: { holderIdentity: "a", leaseDurationSeconds: 30 },
+    };
+    await leaseOf("a").take();
+    expect(log.lines).toEqual([]);
+    await expect.poll(() => Number(api.stored?.metadata.resourceVersion)).toBeGreaterThan(9);
+  });
+
+  it("ends a run where another one has it now", async () => {
+    const first = leaseOf("a");
+    await first.take();
+    api.stored = {
+      metadata: { resourceVersion: "99" },
+      spec: { holderIdentity: "b", leaseDurationSeconds: 30 },
+    };
+    await expect.poll(() => first.lost.mock.calls.length).toBe(1);
+    await first.lease.release();
+    expect(owner()).toBe("b");
+  });
+
+  it("is not waited for without the right to it, nor when the run is to stop", async () => {
+    api.refusal = 403;
+    expect(await leaseOf("a").take()).toBe(true);
+    expect(log.lines[0]?.sentence).toContain("no right to a Lease");
+    api.refusal = undefined;
+    await leaseOf("a").take();
+    const stop = new AbortController();
+    const waiting = leaseOf("b").take(stop.signal);
+    stop.abort();
+    expect(await waiting).toBe(false);
+  });
+});
