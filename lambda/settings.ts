@@ -134,7 +134,8 @@ function readValue({ value }: Setting, text: string): unknown {
   }
 }
 
-function expectedOf({ value }: Setting): string {
+/** What a setting must be, in words. */
+export function expectedOf({ value }: Setting): string {
   if (value.kind === "choice") return value.choices.join(" or ");
   if (value.kind !== "duration") return `${value.expected}, like ${value.example}`;
   const range = `from ${formatDuration(value.least)} to ${formatDuration(value.most)}`;

@@ -3,41 +3,39 @@ data "aws_partition" "current" {}
 data "aws_region" "current" {}
 
 locals {
-  # Known at plan, because the template names it.
   bucket = var.bucket != null ? var.bucket : join("-", [
     "karpenter-node-holder",
     data.aws_caller_identity.current.account_id,
     data.aws_region.current.id,
     local.fingerprint,
   ])
-  fingerprint = substr(sha256(var.cluster), 0, 8)
 
-  # The name that the CDK app and the command template give to the stack.
-  plain_name = "karpenter-node-holder-${replace(var.cluster, "_", "-")}"
-  stack_name = strcontains(var.cluster, "_") ? "${substr(local.plain_name, 0, 119)}-${local.fingerprint}" : local.plain_name
-
-  folder   = "${path.root}/.terraform/karpenter-node-holder/${var.cluster}"
-  template = "${data.external.template.result.folder}/template.json"
-  archives = [
-    for resource in jsondecode(file(local.template)).Resources :
-    resource.Properties.Code.S3Key if resource.Type == "AWS::Lambda::Function"
-  ]
-
+  # Templates and code lie beside the module: the archive of a release has them.
+  package   = "${path.module}/package"
   functions = ["hold", "release", "sweep", "control"]
   installer = ["cluster-access", "provider"]
-  parts     = var.access == "manual" ? local.functions : concat(local.functions, local.installer)
-  # The keys of this map are known at plan, also where a setting is not.
-  code = { for part in local.parts : part => one([for key in local.archives : key if startswith(basename(key), "${part}-")]) }
-}
+  parts     = local.given.access == "manual" ? local.functions : concat(local.functions, local.installer)
+  # A name contains the hash of the content, so that Lambda updates its code.
+  code = {
+    for part in local.parts :
+    replace(part, "-", "_") => "${var.prefix}${part}-${substr(filesha256("${local.package}/${part}.zip"), 0, 16)}.zip"
+  }
 
-# Writes the template and the functions' code, with the settings filled in.
-data "external" "template" {
-  program = concat(
-    ["sh", "-c", "\"$@\" >&2 && printf '{\"folder\":\"%s\"}' \"$0\"", local.folder],
-    var.command,
-    ["template", "--bucket", local.bucket, "--prefix", var.prefix, "--out", local.folder],
-    flatten([for flag, value in local.settings : [flag, value] if value != null]),
-  )
+  template = templatefile("${local.package}/${local.given.access}${var.vpc == null ? "" : "-vpc"}.json.tftpl", {
+    settings      = local.variables
+    environment   = join(",", [for name, value in local.variables : "${jsonencode(name)}:${jsonencode(value)}" if value != ""])
+    names         = local.names
+    in_ids        = "${replace(var.cluster, "/[^0-9A-Za-z]/", "")}${local.fingerprint}"
+    auto          = local.auto
+    max_hold      = local.seconds.max_hold
+    initial_delay = local.seconds.initial_delay
+    events        = local.given.events == "true"
+    topic         = local.given.alarm_topic_arn
+    windows       = local.windows
+    bucket        = local.bucket
+    code          = local.code
+    vpc           = var.vpc
+  })
 }
 
 resource "aws_s3_bucket" "code" {
@@ -56,24 +54,36 @@ resource "aws_s3_bucket_public_access_block" "code" {
   restrict_public_buckets = true
 }
 
-# A name contains the hash of the content. What the stack still uses is deleted only after its update.
+# What the stack still uses is deleted only after its update.
 resource "aws_s3_object" "code" {
   for_each = local.code
   bucket   = local.bucket
   key      = each.value
-  source   = "${dirname(local.template)}/${basename(each.value)}"
+  source   = "${local.package}/${replace(each.key, "_", "-")}.zip"
 
   depends_on = [aws_s3_bucket.code]
   lifecycle { create_before_destroy = true }
 }
 
 resource "aws_s3_object" "template" {
-  bucket = local.bucket
-  key    = "${var.prefix}template-${filesha256(local.template)}.json"
-  source = local.template
+  bucket  = local.bucket
+  key     = "${var.prefix}template-${sha256(local.template)}.json"
+  content = local.template
 
   depends_on = [aws_s3_bucket.code]
   lifecycle { create_before_destroy = true }
+}
+
+# The clean-up of a destroy needs it, too, so the stack is deleted first.
+resource "aws_vpc_security_group_ingress_rule" "cluster" {
+  count                        = var.vpc == null ? 0 : length(var.vpc.cluster_security_group_ids) * length(var.vpc.security_group_ids)
+  security_group_id            = var.vpc.cluster_security_group_ids[floor(count.index / length(var.vpc.security_group_ids))]
+  referenced_security_group_id = var.vpc.security_group_ids[count.index % length(var.vpc.security_group_ids)]
+  ip_protocol                  = "tcp"
+  from_port                    = 443
+  to_port                      = 443
+  description                  = "Functions of the node holder"
+  tags                         = var.tags
 }
 
 resource "aws_cloudformation_stack" "holder" {
@@ -82,7 +92,13 @@ resource "aws_cloudformation_stack" "holder" {
   capabilities = ["CAPABILITY_IAM"]
   tags         = var.tags
 
-  depends_on = [aws_s3_object.code]
+  depends_on = [aws_s3_object.code, aws_vpc_security_group_ingress_rule.cluster]
+  lifecycle {
+    precondition {
+      condition     = length(local.problems) == 0
+      error_message = "These settings cannot be used: ${join("; ", local.problems)}."
+    }
+  }
   timeouts {
     create = "60m"
     update = "60m"

@@ -115,25 +115,81 @@ variable "alarms" {
 }
 
 locals {
-  settings = {
-    "--cluster"         = var.cluster
-    "--mode"            = var.mode
-    "--hold"            = var.hold
-    "--relaunch-cost"   = var.relaunch_cost
-    "--eviction-cost"   = var.eviction_cost
-    "--max-hold"        = var.max_hold
-    "--breather"        = var.breather
-    "--max-request"     = var.max_request
-    "--initial-delay"   = var.initial_delay
-    "--scope"           = var.scope
-    "--node-pools"      = var.node_pools == null ? null : join(",", var.node_pools)
-    "--drift-wait"      = var.drift_wait
-    "--karpenter"       = var.karpenter
-    "--hold-annotation" = var.hold_annotation
-    "--hold-during"     = var.hold_during == null ? null : join(";", var.hold_during)
-    "--events"          = var.events
-    "--access"          = var.access
-    "--alarm-topic-arn" = var.alarm_topic_arn
-    "--alarms"          = var.alarms
+  # As text, with the defaults.
+  given = {
+    cluster         = var.cluster == null ? "" : var.cluster
+    mode            = var.mode == null ? "hold" : var.mode
+    hold            = var.hold == null ? "auto" : var.hold
+    relaunch_cost   = var.relaunch_cost == null ? "5m" : var.relaunch_cost
+    eviction_cost   = var.eviction_cost == null ? "3m" : var.eviction_cost
+    max_hold        = var.max_hold == null ? "2h" : var.max_hold
+    breather        = var.breather == null ? "10m" : var.breather
+    max_request     = var.max_request == null ? "24h" : var.max_request
+    initial_delay   = var.initial_delay == null ? "0s" : var.initial_delay
+    scope           = var.scope == null ? "cluster" : var.scope
+    node_pools      = var.node_pools == null ? "" : join(",", var.node_pools)
+    drift_wait      = var.drift_wait == null ? "0s" : var.drift_wait
+    karpenter       = var.karpenter == null ? "v1" : var.karpenter
+    hold_annotation = var.hold_annotation == null ? "" : var.hold_annotation
+    hold_during     = var.hold_during == null ? "" : join(";", var.hold_during)
+    events          = var.events == null ? "false" : var.events
+    access          = var.access == null ? "install" : var.access
+    alarm_topic_arn = var.alarm_topic_arn == null ? "" : var.alarm_topic_arn
+    alarms          = var.alarms == null ? "notify" : var.alarms
+  }
+
+  # Which durations are allowed, in seconds.
+  ranges = {
+    hold          = { least = 60, most = 86400, zero = false, word = "auto" }
+    relaunch_cost = { least = 60, most = 86400, zero = false, word = "" }
+    eviction_cost = { least = 0, most = 86400, zero = false, word = "" }
+    max_hold      = { least = 60, most = 604800, zero = true, word = "" }
+    breather      = { least = 60, most = 86400, zero = false, word = "" }
+    max_request   = { least = 60, most = 7776000, zero = false, word = "" }
+    initial_delay = { least = 0, most = 900, zero = false, word = "" }
+    drift_wait    = { least = 0, most = 604800, zero = false, word = "" }
+  }
+
+  misspelled = compact([
+    local.given.cluster == "" || can(regex("^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$", local.given.cluster)) ? "" : "cluster must be an EKS cluster's name (letters, digits, - and _, at most 100), like prod",
+    contains(["hold", "observe"], local.given.mode) ? "" : "mode must be hold or observe",
+    contains(local.out_of_range, "hold") ? "hold must be auto, or a duration from 1m to 24h, like 90s, 20m, 2h or 1d" : "",
+    contains(local.out_of_range, "relaunch_cost") ? "relaunch_cost must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d" : "",
+    contains(local.out_of_range, "eviction_cost") ? "eviction_cost must be a duration from 0s to 24h, like 90s, 20m, 2h or 1d" : "",
+    contains(local.out_of_range, "max_hold") ? "max_hold must be a duration from 1m to 168h, or 0s for no cap, like 90s, 20m, 2h or 1d" : "",
+    contains(local.out_of_range, "breather") ? "breather must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d" : "",
+    contains(local.out_of_range, "max_request") ? "max_request must be a duration from 1m to 2160h, like 90s, 20m, 2h or 1d" : "",
+    contains(local.out_of_range, "initial_delay") ? "initial_delay must be a duration from 0s to 15m, like 90s, 20m, 2h or 1d" : "",
+    contains(["cluster", "nodepool"], local.given.scope) ? "" : "scope must be cluster or nodepool",
+    alltrue([for one in split(",", local.given.node_pools) : one == "" || can(regex("^!?[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$", trimspace(one)))]) ? "" : "node_pools must be NodePool names separated by commas, with ! before those to leave out, like batch,!system",
+    contains(local.out_of_range, "drift_wait") ? "drift_wait must be a duration from 0s to 168h, like 90s, 20m, 2h or 1d" : "",
+    contains(["v1", "v0.31"], local.given.karpenter) ? "" : "karpenter must be v1 or v0.31",
+    local.given.hold_annotation == "" || can(regex("^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$", local.given.hold_annotation)) ? "" : "hold_annotation must be an annotation key with a prefix, like example.com/keep",
+    alltrue([for one in split(";", local.given.hold_during) : one == "" || can(regex("^((?:cron|rate|at)\\([^()]*\\))(?: +([A-Za-z][\\w+/-]*))? +(\\d\\w*)(?: +(cluster|nodepool/[\\w.-]+))?$", trimspace(one)))]) ? "" : "hold_during must be windows separated by semicolons, each a schedule, a time zone, a length and a scope, like cron(0 8 ? * MON-FRI *) Europe/Berlin 2h",
+    contains(["false", "true"], local.given.events) ? "" : "events must be false or true",
+    contains(["install", "manual"], local.given.access) ? "" : "access must be install or manual",
+    local.given.alarm_topic_arn == "" || can(regex("^arn:[\\w-]+:sns:[\\w-]+:\\d{12}:[\\w.-]+$", local.given.alarm_topic_arn)) ? "" : "alarm_topic_arn must be the ARN of an SNS topic, like arn:aws:sns:us-east-1:111122223333:ops",
+    contains(["notify", "none"], local.given.alarms) ? "" : "alarms must be notify or none",
+  ])
+
+  window = "^((?:cron|rate|at)\\([^()]*\\))(?: +([A-Za-z][\\w+/-]*))? +(\\d\\w*)(?: +(cluster|nodepool/[\\w.-]+))?$"
+
+  # The functions' environment.
+  variables = {
+    CLUSTER         = local.given.cluster
+    MODE            = local.given.mode
+    HOLD            = local.auto ? "auto" : local.constant
+    RELAUNCH_COST   = local.auto ? local.given.relaunch_cost : ""
+    EVICTION_COST   = local.auto ? local.given.eviction_cost : ""
+    MAX_HOLD        = local.given.max_hold
+    BREATHER        = local.given.breather
+    MAX_REQUEST     = local.given.max_request
+    INITIAL_DELAY   = local.given.initial_delay
+    SCOPE           = local.given.scope
+    NODE_POOLS      = local.given.node_pools
+    DRIFT_WAIT      = local.given.drift_wait
+    KARPENTER       = local.given.karpenter
+    HOLD_ANNOTATION = local.annotation
+    SWEEP_EVERY     = "5m"
   }
 }

@@ -13,11 +13,14 @@ variable "prefix" {
   nullable    = false
 }
 
-variable "command" {
-  description = "The command line that writes the template and the functions' code; its version is the holder's"
-  type        = list(string)
-  default     = ["npx", "--yes", "karpenter-node-holder@0.2.0"]
-  nullable    = false
+variable "vpc" {
+  description = "For a cluster with a private endpoint: where the functions run, and the cluster's security groups, which then let them in on port 443"
+  type = object({
+    subnet_ids                 = list(string)
+    security_group_ids         = list(string)
+    cluster_security_group_ids = optional(list(string), [])
+  })
+  default = null
 }
 
 variable "tags" {

@@ -6,9 +6,5 @@ terraform {
       source  = "hashicorp/aws"
       version = ">= 5.0"
     }
-    external = {
-      source  = "hashicorp/external"
-      version = ">= 2.0"
-    }
   }
 }

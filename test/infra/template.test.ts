@@ -3,6 +3,7 @@ import { fillIn, type Template, type TemplateKind } from "../../cli/template/fil
 import { checkDeployment } from "../../lambda/settings.ts";
 import { type Setting, settingsTable } from "../../lambda/settings-table.ts";
 import { synthesizeStack, synthesizeTemplate } from "../../scripts/templates.ts";
+import { comparable } from "../support/comparable-template.ts";
 import { otherCosts, otherValues } from "../support/other-values.ts";
 
 const built = new Map<TemplateKind, string>();
@@ -19,17 +20,6 @@ function filledIn(context: Context): Template {
   const codeOf = (asset: string) => ({ S3Bucket: "bucket", S3Key: asset });
   const choice = { settings, windows, ...deployment, codeOf };
   return fillIn(builtFor(choice.access), choice);
-}
-
-/** Resources by type and order instead of id; without the code's place, and names made of ids. */
-function comparable(template: Template): unknown {
-  const ids = Object.entries(template.Resources).map(([id, { Type }], i) => [id, `${Type} ${i}`] as const);
-  const longestFirst = ids.toSorted(([a], [b]) => b.length - a.length);
-  const text = longestFirst.reduce((all, [id, name]) => all.replaceAll(id, name), JSON.stringify(template));
-  return JSON.parse(text, (key, value) => {
-    if (key === "Code" || key === "PolicyName") return key;
-    return key === "DependsOn" && Array.isArray(value) ? value.toSorted() : value;
-  });
 }
 
 const fillable = Object.entries<Setting>(settingsTable).filter(([, { constructOnly }]) => !constructOnly);

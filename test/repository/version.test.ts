@@ -22,9 +22,11 @@ it("is the one whose documents messages link to, where package.json names a repo
 
 it("is the one that documents install", () => {
   const named = documents.flatMap((document) =>
-    [...read(document).matchAll(/(?:karpenter-node-holder(?:@| --version )|\?ref=v)([\w.-]+\w)/g)].map(
-      ([, one]) => one,
-    ),
+    [
+      ...read(document).matchAll(
+        /(?:karpenter-node-holder(?:@| --version )|\/releases\/download\/v)([\w.-]+\w)/g,
+      ),
+    ].map(([, one]) => one),
   );
   expect(named.length).toBeGreaterThan(0);
   expect(named.filter((one) => one !== version)).toEqual([]);

@@ -69,7 +69,7 @@ it("is shown by status, a variable of the Terraform module and a value of the ch
   const status = Object({ rules, scopes: [], limits: [], at: new Date(0), version: "1" });
   const view = statusView(status, { style: (_, text) => text, wide: true, toHold: "deploy" });
   expect(view.join("\n")).toContain("coolDown=5m");
-  expect(terraformSettings()).toMatch(/"--cool-down" += var\.cool_down\n/);
+  expect(terraformSettings()).toMatch(/ cool_down += \{ least = 0, most = 3600, /);
   const { "values.schema.json": schema = "", "values.yaml": values } = chartFiles();
   expect(JSON.parse(schema)).toHaveProperty("properties.settings.properties.coolDown.default", "20m");
   expect(values).toContain("  # how long it waits (to 1h)\n  # coolDown: 20m\n");

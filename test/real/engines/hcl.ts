@@ -6,7 +6,7 @@ import { go } from "./tools.ts";
 export async function buildHcl(): Promise<string> {
   const folder = join(import.meta.dirname, "hcl");
   const program = join(buildFolder, "bin", "check-hcl");
-  const sources = ["go.mod", "go.sum", "main.go"].map((file) => join(folder, file));
+  const sources = ["go.mod", "go.sum", "main.go", "functions.go"].map((file) => join(folder, file));
   await once("hcl", [import.meta.filename, ...sources], async () => {
     await go(["-C", folder, "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "."]);
   });

@@ -1,10 +1,20 @@
 import { execFile } from "node:child_process";
-import { globSync, mkdtempSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { fillIn } from "../../../cli/template/fill-in.ts";
+import { parts } from "../../../lambda/names.ts";
+import { checkDeployment } from "../../../lambda/settings.ts";
+import { type Setting, settingsTable } from "../../../lambda/settings-table.ts";
 import { buildStaleFunctions } from "../../../scripts/bundles.ts";
+import { synthesizeStack, synthesizeTemplate } from "../../../scripts/templates.ts";
+import { terraformTemplates } from "../../../scripts/terraform.ts";
+import { comparable } from "../../support/comparable-template.ts";
+import { newFolder } from "../../support/new-folder.ts";
+import { otherCosts, otherValues } from "../../support/other-values.ts";
 import { buildPython } from "../engines/build.ts";
 import { buildHcl } from "../engines/hcl.ts";
 
@@ -44,6 +54,95 @@ it.each([
   } finally {
     rmSync(out, { recursive: true, force: true });
   }
+});
+
+describe("the Terraform module", () => {
+  const module = newFolder();
+  beforeAll(() => {
+    cpSync(join(root, "terraform"), module, { recursive: true });
+    const beside = join(module, "package");
+    mkdirSync(beside, { recursive: true });
+    for (const [name, text] of Object.entries(terraformTemplates())) writeFileSync(join(beside, name), text);
+    for (const part of [...parts, "provider"]) writeFileSync(join(beside, `${part}.zip`), part);
+  });
+
+  const evaluate = async (variables: object) => {
+    const given = { prefix: "p/", bucket: "assets", ...variables };
+    const names = ["template", "problems", "code"];
+    const words = ["evaluate", module, JSON.stringify(given), ...names];
+    return JSON.parse((await run(await buildHcl(), words, { maxBuffer: 2 ** 24 })).stdout);
+  };
+  const inSnakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  /** The same settings as variables. */
+  const variablesOf = (context: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(context).map(([name, text]) => {
+        const { value }: Setting = settingsTable[name as keyof typeof settingsTable];
+        return [inSnakeCase(name), value.kind === "list" ? text.split(value.separator ?? ",") : text];
+      }),
+    );
+  const codeOf = (part: string) => {
+    const hash = createHash("sha256").update(part).digest("hex").slice(0, 16);
+    return { S3Bucket: "assets", S3Key: `p/${part}-${hash}.zip` };
+  };
+  const filledIn = (context: Readonly<Record<string, string>>) => {
+    const { settings, deployment, windows, problems } = checkDeployment(context);
+    expect(problems).toEqual([]);
+    const text = JSON.stringify(synthesizeTemplate(deployment.access).template);
+    return fillIn(text, { settings, windows, ...deployment, codeOf });
+  };
+
+  const fillable = Object.entries<Setting>(settingsTable).filter(([, { constructOnly }]) => !constructOnly);
+  const others: Readonly<Record<string, string>> = otherValues(Object.fromEntries(fillable));
+  const { access: _, ...installed } = others;
+  it.each<Readonly<Record<string, string>>>([
+    { cluster: "prod", alarms: "none" },
+    { ...others, cluster: "an-other" },
+    { ...installed, cluster: "long_Name-".repeat(10) },
+    { cluster: "c".repeat(37), alarms: "none", ...otherCosts(settingsTable) },
+    { cluster: "prod", alarms: "none", karpenter: "v0.31", initialDelay: "30s", maxHold: "1h" },
+    {
+      cluster: "prod",
+      alarms: "none",
+      holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h;rate(1 day) 30m",
+    },
+  ])("fills in what the command template does: %j", async (context) => {
+    const { template, problems } = await evaluate(variablesOf(context));
+    expect(problems).toEqual([]);
+    expect(JSON.parse(template)).toEqual(filledIn(context));
+  });
+
+  it("puts the functions into a VPC as the construct does", async () => {
+    const context = { cluster: "prod", alarms: "none", events: "true" };
+    const vpc = { subnet_ids: ["subnet-0123456789abcdef0"], security_group_ids: ["sg-0123456789abcdef0"] };
+    const { template, problems } = await evaluate({
+      ...context,
+      vpc: { ...vpc, cluster_security_group_ids: [] },
+    });
+    expect(problems).toEqual([]);
+    const constructed = { ...context, vpc: [...vpc.subnet_ids, ...vpc.security_group_ids].join() };
+    expect(comparable(JSON.parse(template))).toEqual(comparable(synthesizeStack(constructed).template));
+  });
+
+  it.each([
+    [{}, /alarms notify no one/],
+    [{ alarms: "all" }, /^alarms must be notify or none$/],
+    [{ alarms: "none", hold: "30y" }, /^hold must be auto, or a duration from 1m to 24h/],
+    [{ alarms: "none", hold: "30s" }, /^hold must be/],
+    [{ alarms: "none", max_hold: "0s" }, /needs the CDK/],
+    [{ alarms: "none", hold: "3h" }, /^max_hold must be at least hold$/],
+    [{ alarms: "none", hold: "5m", initial_delay: "5m" }, /^initial_delay must be shorter than hold$/],
+    [{ alarms: "none", hold: "5m", relaunch_cost: "5m" }, /hold = "auto" only$/],
+    [{ alarms: "none", node_pools: ["a", "B"] }, /^node_pools must be NodePool names/],
+    [{ alarms: "none", hold_during: ["at noon"] }, /^hold_during must be windows/],
+    [{ alarms: "none", scope: "nodepool", hold_during: ["rate(1 day) 2h"] }, /a window names what it holds/],
+    [{ alarms: "none", hold_annotation: "keep" }, /^hold_annotation must be/],
+    [{ alarms: "none", cluster: "a/b" }, /^cluster must be/],
+    [{ alarms: "none", vpc: { subnet_ids: [], security_group_ids: ["sg-1"] } }, /^vpc needs/],
+  ])("says at plan what cannot be used: %j", async (variables, problem) => {
+    const { problems } = await evaluate({ cluster: "prod", ...variables });
+    expect(problems).toEqual([expect.stringMatching(problem)]);
+  });
 });
 
 it("Terraform can parse its module, and would not format it differently", async () => {
