@@ -1,4 +1,4 @@
-import { after } from "./duration.ts";
+import { after, type Duration, minutes } from "./duration.ts";
 import { longestBoot } from "./looks.ts";
 import { isHoldId } from "./marks/hold-id.ts";
 import { holdLabel } from "./marks/keys.ts";
@@ -18,9 +18,15 @@ export type ScopeView = Readonly<{
 
 const noRoom: Omit<Room, "name"> = { allocatable: {}, labels: {}, taints: [], isOpen: false };
 
+/** Pods that wait for a node are on it within this time. */
+const newFor: Duration = minutes(2);
+
 /** The nodes with their room for pods, as their NodeClaims report it; one that boots has none. */
-export const roomsOf = (view: ScopeView): readonly Room[] =>
-  claimsOf(view).map(({ name, node = name, room = noRoom }) => ({ name: node, ...room }));
+export const roomsOf = (view: ScopeView, now: Date): readonly Room[] =>
+  claimsOf(view).map(({ name, node = name, joinedAt, room = noRoom }) => {
+    const isNew = joinedAt !== undefined && after(joinedAt, newFor) > now;
+    return { name: node, ...room, isNew };
+  });
 
 /** The NodeClaims, or none where they cannot be read. */
 export const claimsOf = ({ claims }: ScopeView): readonly NodeClaim[] =>

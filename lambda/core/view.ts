@@ -78,7 +78,7 @@ export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, no
   if (!rules.auto || !view.pods) return {};
   if (view.pods === "not read" || "unavailable" in view.pods || "unavailable" in view.claims)
     return { nextReadAt: after(now, minutes(1)) };
-  const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view), view.pods, rules, now);
+  const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view, now), view.pods, rules, now);
   const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
   return { account, verdicts: shown(verdicts, account, now), since, nextReadAt: after(now, period) };
 }

@@ -69,6 +69,11 @@ describe("a superfluous node", () => {
     ).not.toHaveProperty("b");
   });
 
+  test("is not one that joined a moment ago: its pods may not be on it yet", () => {
+    const pods = [pod("a", 7_000)];
+    expect(letGoAfter([room("a"), room("b", { isNew: true })], pods, hours(1))).not.toHaveProperty("b");
+  });
+
   test("names its reason and its price", () => {
     const { account } = lookAtNodes(
       undefined,

@@ -54,6 +54,18 @@ it("status names the nodes that no longer pay, and metrics count them and their 
   expect(await goes(world)).toEqual([]);
 });
 
+it("a node that was launched is marked, though others have been superfluous for long", async () => {
+  const world = aLaunchBesideWork();
+  world.addNode("c");
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet" };
+  for (const name of ["1", "2", "3", "4"]) world.cluster.pods.add({ name, node: "c", owner });
+  await world.pass(minutes(7));
+  world.launch({ joinsAfter: 0 });
+  await world.pass(minutes(1.5));
+
+  expect(world.heldNodes()).toEqual(["a", "c", "node-2"]);
+});
+
 it.each(["claims", "pods"])("a failure to read the %s ends no hold", async (what) => {
   const world = aLaunchBesideWork();
   await world.pass(minutes(30));
