@@ -4,8 +4,8 @@ import type { LaunchHold } from "./record.ts";
 import type { Rules } from "./rules.ts";
 
 /** When a launch hold ends, and whether it would last longer without the cap. */
-export function endOf({ startedAt, lastLaunchAt }: LaunchHold, { hold, auto, maxHold }: Limits) {
-  if (auto) return { at: after(lastLaunchAt, maxHold), isCapped: false };
+export function endOf({ startedAt, lastLaunchAt, isConstant }: LaunchHold, { hold, auto, maxHold }: Limits) {
+  if (auto && !isConstant) return { at: after(lastLaunchAt, maxHold), isCapped: false };
   const asked = after(lastLaunchAt, hold);
   if (maxHold === 0) return { at: asked, isCapped: false };
   const cap = after(startedAt, maxHold);

@@ -9,6 +9,7 @@ import type { Launch } from "./ports.ts";
 import { describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
 import {
   type Hold,
+  type LaunchHold,
   noFigures,
   type PastHold,
   pastOf,
@@ -31,6 +32,8 @@ export type PlanFacts = Readonly<{
   /** What the cluster showed; undefined where it could not be read. */
   nodes?: NodeFacts | undefined;
   rules: Rules;
+  /** The settings have `hold=auto`, but the rights for that are missing. */
+  isLimited?: boolean;
   now: Date;
   newId: string;
   /** Whether messages can be sent; else the next sweep looks for nodes that have not joined yet. */
@@ -72,7 +75,7 @@ export function planScope(facts: PlanFacts): Plan {
   const isKept = isOfRules(rules, record.scope);
   const countFrom = silence.launchesCountFrom;
   const ofLaunches = { before: record.launchHold, launches, countFrom, rules, now };
-  const launchHold = launchHoldAfter(ofLaunches);
+  const launchHold = withLimit(launchHoldAfter(ofLaunches), facts);
   const end = launchHold && endOf(launchHold, rules);
   const isOver = end !== undefined && end.at <= now;
   // A breather of a scope that the settings no longer name would silence those that they name.
@@ -132,6 +135,18 @@ export function planScope(facts: PlanFacts): Plan {
     ...(nodes?.verdicts && { verdicts: until && launchHold && asked.length === 0 ? nodes.verdicts : [] }),
     ...(until && nodes?.since && { since: nodes.since }),
   };
+}
+
+/** Remembers whether rights are missing, so that everything that reads the record knows the end of its hold. */
+function withLimit(
+  hold: LaunchHold | undefined,
+  { record, rules, nodes, isLimited }: PlanFacts,
+): LaunchHold | undefined {
+  if (!hold) return undefined;
+  const { isConstant: _, ...rest } = hold;
+  const isUnknown = rules.auto && !nodes;
+  const isConstant = isUnknown ? record.launchHold?.isConstant : isLimited;
+  return { ...rest, ...(isConstant && { isConstant }) };
 }
 
 function stepsOf(before: ScopeRecord, { hold, figures }: ScopeRecord): Plan["steps"] {

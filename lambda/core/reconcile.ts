@@ -124,6 +124,7 @@ async function settle(
         ...accountOf(view, asked, rules, now),
       },
       rules,
+      isLimited: context.rules.auto && !rules.auto,
       now,
       newId: ids.newHoldId(now),
       canQueue: context.followUps !== undefined,

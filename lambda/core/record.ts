@@ -4,7 +4,12 @@ import { type Account, type AutoFigures, withoutNodes } from "./pays.ts";
 import type { Scope } from "./scope.ts";
 
 /** Launches protect the nodes of a scope. The cap counts from the start. */
-export type LaunchHold = Readonly<{ startedAt: Date; lastLaunchAt: Date }>;
+export type LaunchHold = Readonly<{
+  startedAt: Date;
+  lastLaunchAt: Date;
+  /** With `hold=auto`, the rights for that are missing. */
+  isConstant?: true;
+}>;
 
 /** Who asks for a hold without a launch: a person, an event, or a window. */
 export type RequestCause = "person" | "event" | "window";

@@ -144,8 +144,11 @@ async function releaseOrphanedMarks(
 function measure({ clock, metrics, rules }: PassContext, { records, marked }: All): void {
   const now = clock.now().getTime();
   // The limit of a hold that pays counts from its last launch.
-  const countFrom = rules.auto ? "lastLaunchAt" : "startedAt";
-  const started = records.flatMap(({ launchHold }) => (launchHold ? [launchHold[countFrom].getTime()] : []));
+  const started = records.flatMap(({ launchHold }) => {
+    if (!launchHold) return [];
+    const { startedAt, lastLaunchAt, isConstant } = launchHold;
+    return [(rules.auto && !isConstant ? lastLaunchAt : startedAt).getTime()];
+  });
   metrics.add("HoldActive", records.filter(({ hold }) => hold).length);
   metrics.add("OldestHoldMs", now - started.reduce((a, b) => Math.min(a, b), now));
   metrics.add("NodesHeldNow", marked.length);

@@ -51,7 +51,9 @@ const record = fields({
   name: scope,
   version: count,
   hold: v.exactOptional(hold),
-  launchHold: v.exactOptional(fields({ startedAt: moment, lastLaunchAt: moment })),
+  launchHold: v.exactOptional(
+    fields({ startedAt: moment, lastLaunchAt: moment, isConstant: v.exactOptional(v.literal(true, "true")) }),
+  ),
   requests: list(request, mostRequests),
   quiet: v.exactOptional(quiet),
   released: v.exactOptional(fields({ at: moment, because: anyText, by: v.exactOptional(anyText) })),

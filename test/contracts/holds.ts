@@ -47,7 +47,7 @@ const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   scope: poolScope("batch"),
   version: 0,
   hold,
-  launchHold: { startedAt: at("11:59:58.123"), lastLaunchAt: at("12:17:00.000") },
+  launchHold: { startedAt: at("11:59:58.123"), lastLaunchAt: at("12:17:00.000"), isConstant: true },
   requests: [request, aRequest({ name: "every weekday", cause: "window" })],
   quiet: {
     kind: "paused",

@@ -3,6 +3,7 @@ import { hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { noPauses } from "../../lambda/core/pauses.ts";
 import type { Account } from "../../lambda/core/pays.ts";
 import { withoutHold } from "../../lambda/core/record.ts";
+import { untilOf } from "../../lambda/core/requests.ts";
 import { accountOf } from "../../lambda/core/view.ts";
 import { aClaim, aHeldRecord, aRecord, aRequest, someRules } from "../support/builders.ts";
 import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
@@ -40,6 +41,24 @@ describe("what was learned of pauses", () => {
 
   it("stays where pods cannot be read for a while", () => {
     expect(planAt(10, { record, rules: someRules() }).record.account).toEqual(learnedAlone);
+  });
+});
+
+describe("a hold without the rights of hold=auto", () => {
+  const limited = { rules: someRules(), nodes: nodesNamed(["a"]), isLimited: true };
+  const ofLaunch = planAt(0, { ...limited, launches: [launchAt(0)] }).record;
+
+  it("ends like a constant hold for all who read its record", () => {
+    expect(untilOf(ofLaunch, rules)).toEqual(at(20));
+    expect(planAt(10, { ...limited, record: ofLaunch }).record.launchHold).toEqual(ofLaunch.launchHold);
+    expect(planAt(20, { ...limited, record: ofLaunch }).record.hold?.ended).toBeDefined();
+  });
+
+  it("stays so where the cluster cannot be read, and until the rights are there", () => {
+    expect(planAt(19, { rules, record: ofLaunch }).until).toEqual(at(20));
+    const granted = planAt(10, { rules, nodes: nodesNamed(["a"]), isLimited: false, record: ofLaunch });
+    expect(granted.until).toEqual(at(120));
+    expect(untilOf(granted.record, rules)).toEqual(at(120));
   });
 });
 
