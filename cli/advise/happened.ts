@@ -42,18 +42,16 @@ function fromEvents(facts: ClusterFacts, events: readonly KubernetesEvent[]): Ac
       .filter(({ reason }) => reason === "DisruptionTerminating")
       .map(({ name, message, at }) => [name, { at, reason: titled(message.split(": ").at(-1) ?? "") }]),
   );
-  const ended = new Map(
-    ofClaims.filter(({ reason }) => reason === "Finalized").map(({ name, at }) => [name, at]),
-  );
+  const ended = new Set(ofClaims.filter(({ reason }) => reason === "Finalized").map(({ name }) => name));
   const evicted = dated.filter(
     ({ kind, reason }) => kind === "Pod" && (reason === "Evicted" || reason === "Disrupted"),
   );
   const pods = new Set(evicted.map(({ namespace, name }) => `${namespace}/${name}`));
   const reasons = [...chosen.values()].map(({ reason }) => reason);
-  const others = [...ended.keys()].filter((name) => !chosen.has(name)).map(() => "Other");
-  const lives = [...chosen, ...ended].flatMap(([name, end]) => {
+  const others = [...ended].filter((name) => !chosen.has(name)).map(() => "Other");
+  const lives = [...chosen].flatMap(([name, { at }]) => {
     const begin = launched.get(name);
-    return begin && !(end instanceof Date) ? [end.at.getTime() - begin.getTime()] : [];
+    return begin ? [at.getTime() - begin.getTime()] : [];
   });
   const lifetime = median(lives);
   return {
@@ -68,7 +66,7 @@ function fromEvents(facts: ClusterFacts, events: readonly KubernetesEvent[]): Ac
   };
 }
 
-/** Pods of Jobs that are still there: they carry the Job's name. */
+/** Pods of Jobs that are still there: they carry the Job's name. Those of a Job that is gone are not found. */
 function jobsAmong(pods: ReadonlySet<string>, { jobs }: ClusterFacts): number {
   const names = new Set(orNone(jobs).map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
   const ofJob = (pod: string) =>
@@ -80,7 +78,7 @@ export function fromLog({ from, launches, removals, ended }: History): Account {
   const chosen = new Set(removals.map(({ node }) => node));
   const others = ended.filter((node) => !chosen.has(node)).map(() => "Other");
   const launchedAt = new Map(launches.map(({ node, at }) => [node, at]));
-  const lives = removals.flatMap(
+  const lives = removals.map(
     ({ node, at }) => at.getTime() - (launchedAt.get(node)?.getTime() ?? Number.NaN),
   );
   const lifetime = median(lives.filter((life) => life >= 0));

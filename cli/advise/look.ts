@@ -95,7 +95,7 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
   };
   const advice = advise(ranking, accounts, pools, place);
   const sources = [
-    ...(facts ? sourcesOf(facts) : []),
+    ...(facts ? sourcesOf(facts, live) : []),
     ...(saved ? [{ name: "log files", read: describeLog(saved) }] : []),
   ];
   const present = facts && presentNodes(facts);

@@ -65,7 +65,7 @@ export function printHappened(
       row("nodes removed", ({ removed }) => count(removed)),
       ...["Empty", "Underutilized", "Drifted", "Other"].map(reason),
       row("pods evicted", ({ evicted }) => count(evicted)),
-      row("Jobs' pods killed", ({ jobsKilled }) => count(jobsKilled)),
+      row("  of Jobs, at least", ({ jobsKilled }) => count(jobsKilled)),
       row("life of removed ones", ({ lifetime }) => (lifetime === undefined ? unknown : about(lifetime))),
       row("needed again in 10m", ({ neededAgain }) => count(neededAgain)),
     ]),

@@ -18,7 +18,7 @@ export function readLogs(paths: readonly string[]): History {
 }
 
 /** What could be read of a cluster, and why something could not. */
-export function sourcesOf(facts: ClusterFacts): readonly Source[] {
+export function sourcesOf(facts: ClusterFacts, log: History | undefined): readonly Source[] {
   const counted = ["nodePools", "nodeClaims", "nodes", "pods", "pdbs", "jobs", "events"] as const;
   const names = {
     nodePools: "NodePools",
@@ -26,7 +26,6 @@ export function sourcesOf(facts: ClusterFacts): readonly Source[] {
     pdbs: "PodDisruptionBudgets",
     jobs: "Jobs",
   };
-  const log = !isMissing(facts.log) && readKarpenterLog(facts.log.text);
   const not = (missing: string) => `no: ${missing}`;
   return [
     ...counted.map((kind) => {
@@ -60,7 +59,7 @@ export const describeLog = ({ from, until }: History): string =>
 
 /** What findings are drawn from and could not be read. */
 export const unreadIn = (facts: ClusterFacts): readonly string[] =>
-  sourcesOf(facts)
+  sourcesOf(facts, undefined)
     .slice(0, 5)
     .filter(({ read }) => read.startsWith("no:"))
     .map(({ name }) => name);
