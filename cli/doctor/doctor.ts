@@ -5,20 +5,8 @@ import type { Clock } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
+import type { NodePool } from "../advise/objects.ts";
 import type { Account, FunctionFacts } from "./aws/account.ts";
-
-/** A NodePool: what Karpenter may disrupt there, and an annotation of its template that protects none of its nodes. */
-export type NodePoolFacts = Readonly<{
-  name: string;
-  policy: string;
-  consolidateAfter: string;
-  budgets: readonly Readonly<{
-    nodes: string;
-    schedule?: string | undefined;
-    reasons?: readonly string[] | undefined;
-  }>[];
-  ineffective?: string;
-}>;
 
 /** What an examination needs. */
 export type Doctor = Readonly<{
@@ -30,7 +18,7 @@ export type Doctor = Readonly<{
     rights: Pick<Rules, "mode" | "auto">,
   ) => Promise<readonly AccessFinding[]>;
   /** Reads the NodePools, which the functions may not, with the caller's own kubeconfig; where one is given. */
-  findNodePools?: () => Promise<readonly NodePoolFacts[]>;
+  findNodePools?: () => Promise<readonly NodePool[]>;
   /** Reads the CapacityBuffers, which the functions may not, in the same way. */
   findCapacityBuffers?: () => Promise<readonly string[]>;
   clock: Clock;

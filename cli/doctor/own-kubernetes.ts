@@ -1,14 +1,14 @@
 import * as v from "valibot";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { after, seconds } from "../../lambda/core/duration.ts";
-import { isIneffective, Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { type PageQuery, pagesOf } from "../../lambda/kubernetes/node-lists.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
-import type { Doctor, NodePoolFacts } from "./doctor.ts";
+import { type NodePool, nodePoolSchema } from "../advise/objects.ts";
+import type { Doctor } from "./doctor.ts";
 
 const noLog = { info: () => {}, warn: () => {}, error: () => {} };
 const clock = { now: () => new Date() };
@@ -38,41 +38,9 @@ export function ownKubernetes(
 type Deadline = Pick<CallContext, "deadline">;
 const soon = (): Deadline => ({ deadline: after(clock.now(), seconds(30)) });
 
-const { annotation } = Karpenter.v1;
-
-const metadata = v.object({ annotations: v.optional(v.record(v.string(), v.string()), {}) });
-const budget = v.object({
-  nodes: v.optional(v.string(), "10%"),
-  schedule: v.optional(v.string()),
-  reasons: v.optional(v.array(v.string())),
-});
-const disruption = v.object({
-  consolidationPolicy: v.optional(v.string(), ""),
-  consolidateAfter: v.optional(v.string(), ""),
-  budgets: v.optional(v.array(budget), []),
-});
-const nodePool = v.object({
-  metadata: v.object({ name: v.string() }),
-  spec: v.object({
-    template: v.object({ metadata: v.optional(metadata, { annotations: {} }) }),
-    disruption: v.optional(disruption, {}),
-  }),
-});
-
 /** The NodePools of Karpenter 1.0 and later; before that, any value of the annotation protects. */
-export async function nodePools(api: KubernetesCaller, context: Deadline): Promise<readonly NodePoolFacts[]> {
-  const pools = await listAll(api, "/apis/karpenter.sh/v1/nodepools", nodePool, context);
-  return pools.map(({ metadata, spec: { template, disruption } }) => {
-    const value = template.metadata.annotations[annotation];
-    return {
-      name: metadata.name,
-      policy: disruption.consolidationPolicy,
-      consolidateAfter: disruption.consolidateAfter,
-      budgets: disruption.budgets,
-      ...(isIneffective(annotation, value) && { ineffective: value }),
-    };
-  });
-}
+export const nodePools = (api: KubernetesCaller, context: Deadline): Promise<readonly NodePool[]> =>
+  listAll(api, "/apis/karpenter.sh/v1/nodepools", nodePoolSchema, context);
 
 const capacityBuffer = v.object({ metadata: v.object({ namespace: v.string(), name: v.string() }) });
 

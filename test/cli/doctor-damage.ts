@@ -1,6 +1,7 @@
 import type { VpcConfigResponse } from "@aws-sdk/client-eks";
+import * as v from "valibot";
+import { nodePoolSchema } from "../../cli/advise/objects.ts";
 import type { Account, FunctionFacts } from "../../cli/doctor/aws/account.ts";
-import type { NodePoolFacts } from "../../cli/doctor/doctor.ts";
 import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import type { Part } from "../../lambda/names.ts";
@@ -62,14 +63,16 @@ export const functionsHave = (env: Readonly<Record<string, string>>): Partial<Ac
   functionOf: async (part) => aFunction(part, { env: { ...aFunction(part).env, ...env } }),
 });
 export const heldUntil = (until: Date) => inRecord({ holds: [{ ...aHeldScope, until, nextLook: until }] });
-export const aNodePool = {
-  name: "batch",
-  policy: "WhenEmptyOrUnderutilized",
-  consolidateAfter: "30s",
-  budgets: [],
-};
-export const nodePool = (about: Partial<NodePoolFacts>): Answers => ({
-  findNodePools: async () => [{ ...aNodePool, ...about }],
+export const nodePool = (
+  disruption: Readonly<Record<string, unknown>>,
+  annotations: Readonly<Record<string, string>> = {},
+): Answers => ({
+  findNodePools: async () => [
+    v.parse(nodePoolSchema, {
+      metadata: { name: "batch" },
+      spec: { disruption, template: { metadata: { annotations } } },
+    }),
+  ],
 });
 export const refusedTo = (role: string, action: string): Partial<Account> => ({
   refused: async (roleArn, actions) =>
@@ -245,5 +248,5 @@ export const warnings: readonly Row[] = [
   ],
   ["a NodePool that is never consolidated", {}, nodePool({ consolidateAfter: "Never" })],
   ["a NodePool with a budget of 0", {}, nodePool({ budgets: [{ nodes: "0" }] })],
-  ["a NodePool of which only empty nodes are taken", {}, nodePool({ policy: "WhenEmpty" })],
+  ["a NodePool of which only empty nodes are taken", {}, nodePool({ consolidationPolicy: "WhenEmpty" })],
 ];

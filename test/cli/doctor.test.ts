@@ -192,7 +192,7 @@ const others: readonly Row[] = [
   ["sweeps are rare", functionsHave({ SWEEP_EVERY: "1h" })],
   ["a hold ends", heldUntil(after(noon, -minutes(2)))],
   ["a hold ends soon", heldUntil(after(noon, minutes(2)))],
-  ["a NodePool's template protects nothing", {}, nodePool({ ineffective: "4h" })],
+  ["a NodePool's template protects nothing", {}, nodePool({}, { "karpenter.sh/do-not-disrupt": "4h" })],
   [
     "five nodes are not protected",
     insideCluster({ ineffective: many(5, (n) => ({ node: `i${n}`, value: "1h" })) }),

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import { capacityBuffers, nodePools } from "../../cli/doctor/own-kubernetes.ts";
-import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
@@ -21,25 +20,9 @@ const refusing = (status: number): KubernetesCaller => ({
 const soon = until(noon);
 const unreadable = { metadata: { name: "unreadable" } };
 
-it("reads what Karpenter may disrupt in a NodePool, and an annotation of its template that protects nothing", async () => {
-  const { annotation } = Karpenter.v1;
-  const disruption = {
-    consolidationPolicy: "WhenEmpty",
-    consolidateAfter: "Never",
-    budgets: [{ nodes: "0" }],
-  };
-  const api = answering(
-    aNodePool("duration", { [annotation]: "30m" }),
-    aNodePool("right", { [annotation]: "true" }),
-    { metadata: { name: "closed" }, spec: { template: {}, disruption } },
-    unreadable,
-  );
-  const open = { policy: "", consolidateAfter: "", budgets: [] };
-  expect(await nodePools(api, soon)).toEqual([
-    { name: "duration", ...open, ineffective: "30m" },
-    { name: "right", ...open },
-    { name: "closed", policy: "WhenEmpty", consolidateAfter: "Never", budgets: [{ nodes: "0" }] },
-  ]);
+it("reads the NodePools that can be read", async () => {
+  const pools = await nodePools(answering(aNodePool("batch", { "example.com/x": "30m" }), unreadable), soon);
+  expect(pools.map(({ metadata }) => metadata.name)).toEqual(["batch"]);
 });
 
 it("finds no NodePool where Karpenter is older than v1.0, which protects by any value", async () => {

@@ -1,37 +1,29 @@
-import { Karpenter } from "../../../lambda/core/marks/keys.ts";
-import { isAuto, type NodePoolFacts } from "../doctor.ts";
+import { isIneffective, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { allowedIn } from "../../advise/allowed.ts";
+import type { NodePool } from "../../advise/objects.ts";
+import { isAuto } from "../doctor.ts";
 import { type Check, NotThere } from "../facts.ts";
 import { ok, skipped, warn } from "../finding.ts";
 import { namesOfNodes, unlisted } from "./inside.ts";
 
-/** What Karpenter would not do anyway needs no hold, and what it cannot do a node that is let go waits for in vain. */
-function whyPointless(
-  { policy, consolidateAfter, budgets }: NodePoolFacts,
-  isOfAuto: boolean,
-): string | undefined {
-  if (consolidateAfter === "Never") return "consolidateAfter is Never: Karpenter consolidates nothing there";
-  const isClosed = budgets.some(
-    ({ nodes, schedule, reasons }) =>
-      /^0%?$/.test(nodes) && schedule === undefined && (!reasons || reasons.includes("Underutilized")),
-  );
-  if (isClosed) return "a budget of 0 without a schedule: Karpenter never consolidates nodes in use there";
-  if (policy !== "WhenEmpty") return undefined;
-  const so = isOfAuto ? "hold=auto lets nodes go that Karpenter does not take" : "it evicts no pod";
-  return `consolidationPolicy is WhenEmpty: Karpenter takes empty nodes only, and ${so}`;
-}
+const { annotation } = Karpenter.v1;
 
-/** Whether the settings of NodePools leave the holder anything to do; only with a kubeconfig, which the functions have not. */
+/** Whether the NodePools leave the holder anything to do; only with a kubeconfig, because the functions may not read them. */
 export const ofNodePools: readonly Check[] = [
   {
     link: "nodepools",
-    async find({ nodePools, functions: { control } }) {
+    async find({ doctor, nodePools, functions: { control } }) {
       const pools = await nodePools();
       if (!pools) return [];
-      const reasons = pools.flatMap((pool) => {
-        const why = whyPointless(pool, isAuto(control));
-        return why ? [warn(`NodePool ${pool.name}: ${why}`, remedyFor(pool.name))] : [];
+      const pointless = pools.flatMap((pool) => {
+        const why = whyNeverInUse(pool, doctor.clock.now());
+        return why ? [{ name: pool.metadata.name, why }] : [];
       });
-      return reasons.length > 0 ? reasons : ok(`${pools.length}, Karpenter may consolidate each`);
+      if (pointless.length === 0) return ok(`${pools.length}, Karpenter may consolidate each`);
+      const so = isAuto(control) ? "hold=auto lets nodes go that it does not take" : "a hold spares no pod";
+      return pointless.map(({ name, why }) =>
+        warn(`Karpenter consolidates no node in use of NodePool ${name}, and ${so}: ${why}`, leaveOut(name)),
+      );
     },
   },
   {
@@ -39,11 +31,12 @@ export const ofNodePools: readonly Check[] = [
     async find({ nodePools, answers }) {
       const { cluster } = (await answers.control()).inside;
       if (!cluster.works) throw new NotThere();
-      const { annotation } = Karpenter.v1;
-      const pools = (await nodePools()) ?? [];
-      const templates = pools.flatMap(({ name, ineffective }) =>
-        ineffective === undefined ? [] : [`the template of NodePool ${name} (${quoted(ineffective)})`],
-      );
+      const templates = ((await nodePools()) ?? []).flatMap(({ metadata, spec: { template } }) => {
+        const value = template.metadata.annotations?.[annotation];
+        return isIneffective(annotation, value)
+          ? [`the template of NodePool ${metadata.name} (${quoted(value)})`]
+          : [];
+      });
       const nodes = cluster.ineffective.map(({ node, value }) => `node ${node} (${quoted(value)})`);
       const all = [...templates, ...namesOfNodes(nodes)];
       if (all.length > 0) return warn(`${annotation} protects nothing on ${all.join(", ")}`, useless);
@@ -54,9 +47,14 @@ export const ofNodePools: readonly Check[] = [
   },
 ];
 
-const remedyFor = (name: string): string =>
-  `If that is meant, leave it out: nodePools=!${name}; otherwise consolidationPolicy: WhenEmptyOrUnderutilized, ` +
-  "consolidateAfter: 30s, and a budget that is not 0.";
+/** Why Karpenter takes no node with pods in the coming week, whatever is held. */
+function whyNeverInUse(pool: NodePool, now: Date): string | undefined {
+  const inUse = allowedIn(pool, now).find(({ reason }) => reason === "Underutilized");
+  return inUse?.never ?? (inUse?.open.includes(true) ? undefined : "its budgets allow it at no time");
+}
+
+const leaveOut = (name: string): string =>
+  `If that is meant, leave it out with nodePools=!${name}; \`npx karpenter-node-holder advise\` shows what it allows, and when.`;
 
 const useless =
   'Karpenter 1.0 and later accepts only "true" there (durations are for Pods), and the holder leaves such a node to ' +
