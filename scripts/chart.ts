@@ -8,6 +8,7 @@ import { meaningOf, runSettings, type Setting } from "../lambda/settings-table.t
 import { chartAlerts } from "./chart-alerts.ts";
 import { checksTemplate } from "./chart-checks.ts";
 import { chartDashboard } from "./chart-dashboard.ts";
+import { chartListing } from "./chart-listing.ts";
 import { settingsSchema } from "./settings-schema.ts";
 
 /*
@@ -77,13 +78,15 @@ type Package = Readonly<{
   repository: { url: string };
 }>;
 
-/** Each computed file and its text. */
-export function chartFiles(): Readonly<Record<string, string>> {
+/** Each computed file and its text; the changes of a release are in it where a changelog is given. */
+export function chartFiles(changelog?: string): Readonly<Record<string, string>> {
   const about: Package = JSON.parse(readFileSync(join(import.meta.dirname, "../package.json"), "utf8"));
   const home = about.repository.url.replace(/^git\+|\.git$/g, "");
-  const values = valuesOf(`ghcr.io${new URL(home).pathname.toLowerCase()}`);
+  const image = `ghcr.io${new URL(home).pathname.toLowerCase()}`;
+  const values = valuesOf(image);
+  const listing = chartListing({ ...about, home, image }, changelog);
   return {
-    "Chart.yaml": computed(dump(chartOf(about, home))),
+    "Chart.yaml": computed(dump({ ...chartOf(about, home), ...listing }, { lineWidth: -1 })),
     "values.yaml": computed(valuesYaml(values)),
     "values.schema.json": json(schemaOf(values)),
     "dashboard.json": `${JSON.stringify(chartDashboard())}\n`,
@@ -96,7 +99,7 @@ export function chartFiles(): Readonly<Record<string, string>> {
 const json = (value: unknown) => `${JSON.stringify(value, undefined, 2)}\n`;
 const computed = (yaml: string) => `# Written by npm run build:chart.\n${yaml}`;
 
-const chartOf = ({ version, license }: Package, home: string) => ({
+const chartOf = ({ version }: Package, home: string) => ({
   apiVersion: "v2",
   name: holderName,
   version,
@@ -108,7 +111,6 @@ const chartOf = ({ version, license }: Package, home: string) => ({
   home,
   sources: [home],
   keywords: ["karpenter", "consolidation", "node-churn"],
-  annotations: { "artifacthub.io/license": license },
 });
 
 function valuesYaml(values: Readonly<Record<string, Value>>): string {
@@ -226,5 +228,8 @@ const objectsFor = (rights: Partial<Pick<Rules, "mode" | "auto">>): readonly str
   });
 };
 
+// A release names its changes; the sources do not, so that the changelog alone has them.
+const released = process.argv.includes("--release") ? readFileSync("CHANGELOG.md", "utf8") : undefined;
 if (import.meta.main)
-  for (const [file, content] of Object.entries(chartFiles())) writeFileSync(join(chartFolder, file), content);
+  for (const [file, content] of Object.entries(chartFiles(released)))
+    writeFileSync(join(chartFolder, file), content);

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { load } from "js-yaml";
 import { expect, it } from "vitest";
 import type { MetricName } from "../../lambda/core/metrics.ts";
 import { families, PrometheusMetrics } from "../../local/metrics/prometheus.ts";
@@ -8,6 +9,21 @@ import { chartFiles, chartFolder } from "../../scripts/chart.ts";
 it("the chart has the computed files as npm run build:chart writes them", () => {
   for (const [file, computed] of Object.entries(chartFiles()))
     expect(readFileSync(join(chartFolder, file), "utf8"), file).toBe(computed);
+});
+
+it("a listing shows the chart's icon, its image, and the changes of its version", () => {
+  const changelog = readFileSync("CHANGELOG.md", "utf8");
+  const { version, icon, annotations } = Object(load(chartFiles(changelog)["Chart.yaml"] ?? ""));
+  expect(icon.endsWith("/docs/images/icon.svg")).toBe(true);
+  expect(readFileSync("docs/images/icon.svg", "utf8")).toMatch(/^<svg /);
+  expect(load(annotations["artifacthub.io/images"])).toEqual([
+    { name: "karpenter-node-holder", image: `ghcr.io/owner/karpenter-node-holder:${version}` },
+  ]);
+  const changes = Object(load(annotations["artifacthub.io/changes"]));
+  const [entry = ""] = changelog.match(new RegExp(`^## ${version} [^]+?(?=^## |$(?![^]))`, "m")) ?? [];
+  expect(changes.length).toBe(entry.match(/^- /gm)?.length);
+  for (const { kind, description } of changes)
+    expect([kind, description]).toEqual(["added", expect.stringMatching(/^[^`]+$/)]);
 });
 
 it("the chart's dashboard and alerts query metrics that run serves, and no other", () => {
