@@ -41,7 +41,7 @@ type News = Readonly<{
 /** The pauses by now, and how many have ended since. */
 export function pausesAfter(before: Pauses, news: News): Pauses & Readonly<{ ended: number }> {
   const { at, now, superfluous, taken, launched, relaunchCost } = news;
-  const ageAt = ({ since }: Pause, time: Date) => time.getTime() - since.getTime();
+  const ageAt = ({ since }: Pause, time: Date) => Math.max(0, time.getTime() - since.getTime());
   const wasCounted = (pause: Pause) => ageAt(pause, at) >= relaunchCost;
   let gone = Math.min(Math.max(0, before.gone + taken - launched), before.open.length);
   const lasting = before.open.slice(0, superfluous + gone);

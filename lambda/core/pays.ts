@@ -103,7 +103,7 @@ export function lookAtNodes(
   const sizes = nodes.flatMap(({ isOpen, allocatable }) => (isOpen ? (allocatable.cpu ?? 0) : []));
   const isOfOneSize = Math.min(...sizes) > 0.9 * Math.max(...sizes);
   const others = nodes.filter(({ name, isOpen }) => isOpen && !known.has(name) && !isAlone(name));
-  const step = Math.min(now.getTime() - account.at.getTime(), longestStep);
+  const step = Math.min(Math.max(0, now.getTime() - account.at.getTime()), longestStep);
   const wasted: Record<string, Duration> = {};
   for (const room of others) {
     const share = isOfOneSize ? 0 : shareWasted(room, podsOf.get(room.name) ?? []);
@@ -135,7 +135,12 @@ export function lookAtNodes(
     letGo: Object.keys(letGo).filter((name) => account.letGo[name] === undefined).length,
     spared: Math.max(0, ended - launched),
   };
-  return { account: { at: now, nodes: nodes.length, pauses, ...bounded }, verdicts, since };
+  // The clock of the next function may be behind: nothing counts twice, and nothing less than zero.
+  return {
+    account: { at: later(account.at, now), nodes: nodes.length, pauses, ...bounded },
+    verdicts,
+    since,
+  };
 }
 
 /** What the removal of a node with these pods is worth, in words, and why it may not be removed. */
@@ -168,7 +173,7 @@ function shareWasted(room: Room, pods: readonly Bound[]): number {
   return 1 - 2 ** Math.ceil(Math.log2(used));
 }
 
-const age = (since: Date, now: Date): string => formatDuration(now.getTime() - since.getTime());
+const age = (since: Date, now: Date): string => formatDuration(Math.max(0, now.getTime() - since.getTime()));
 
 /** What is remembered without a hold: the nodes may change meanwhile, what was learned stays. */
 export const withoutNodes = ({ at, pauses }: Account): Account => ({

@@ -23,6 +23,8 @@ const pod = (node: string, cpu: number, change: Partial<Bound> = {}): Bound => (
   ...change,
 });
 
+const small = room("small", { allocatable: { cpu: 3_900, memory: 15e9, pods: 58 } });
+
 /** Looks once a minute at nodes that do not change, and returns the minute in which each is let go. */
 function letGoAfter(nodes: readonly Room[], pods: readonly Bound[], lasts: Duration): Record<string, number> {
   const found: Record<string, number> = {};
@@ -123,6 +125,21 @@ describe("a superfluous node", () => {
   });
 });
 
+test("a look by a clock that is behind counts nothing less than zero, and nothing twice", () => {
+  const nodes = [room("a"), room("b"), small];
+  const pods = [pod("a", 3_000), pod("small", 3_000, { fixed: "a Job runs on it" })];
+  const first = lookAtNodes(undefined, nodes, pods, prices, noon);
+  const behind = lookAtNodes(first.account, nodes, pods, prices, after(noon, -minutes(1)));
+  expect(behind.since.superfluous).toBe(0);
+  expect(Object.values(behind.account.wasted).every((time) => time >= 0)).toBe(true);
+  expect(behind.account.at).toEqual(noon);
+  expect(behind.verdicts.map(({ because }) => because)).toContain(
+    "superfluous for 0s; its removal is worth 5m: 5m",
+  );
+  const pauses = lookAtNodes(behind.account, nodes, pods, prices, after(noon, minutes(6))).account.pauses;
+  expect(pauses.learned[0]).toBe(minutes(5));
+});
+
 test("a node that nobody takes in ten minutes is marked again and left alone for an hour", () => {
   let account: Account | undefined;
   const minutesLetGo: number[] = [];
@@ -139,8 +156,6 @@ test("a node that nobody takes in ten minutes is marked again and left alone for
   }
   expect([minutesLetGo[0], minutesLetGo[9], minutesLetGo[10]]).toEqual([5, 14, 80]);
 });
-
-const small = room("small", { allocatable: { cpu: 3_900, memory: 15e9, pods: 58 } });
 
 test("a node of twice the size that its pods need goes when it has wasted its price", () => {
   // A node of twice the size wastes half of its time: its price of 8 minutes takes 16.
