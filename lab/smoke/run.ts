@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { Command, CommanderError, InvalidArgumentError } from "commander";
@@ -7,16 +8,19 @@ import { awsConfig, type ClusterFlags, withCluster } from "../../cli/terminal/cl
 import { durationOption } from "../../cli/terminal/flags.ts";
 import { Progress } from "../../cli/terminal/progress.ts";
 import { processTerminal } from "../../cli/terminal/terminal.ts";
-import { type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { type Duration, formatDuration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { accountChecks } from "./account.ts";
 import { cdkFor } from "./cdk.ts";
 import { ClusterView } from "./cluster-view.ts";
-import { holderChecks, marksCheck } from "./holder.ts";
+import { deployedChecks, launchChecks, marksCheck } from "./holder.ts";
+import { priceLines } from "./ledger/price.ts";
+import { recordingCheck, verdictsIn } from "./ledger/recorders.ts";
 import { leftoversCheck } from "./leftovers.ts";
 import { type Check, labels, type Row, rowOf, type Smoke, tableOf } from "./smoke.ts";
 
 type Options = ClusterFlags &
-  Readonly<{ yes?: true; kubeconfig?: string; wait: Duration; context: readonly string[] }>;
+  Readonly<{ yes?: true; kubeconfig?: string; wait: Duration; context: readonly string[] }> &
+  Readonly<{ ledger?: string | true; for: Duration; every: Duration; analyse?: string }>;
 
 /** How long each part usually takes. */
 const usual = {
@@ -53,6 +57,24 @@ const command = withCluster(new Command("npm run smoke --"), process)
     gather,
     [],
   )
+  .option("--ledger [file]", "record a long run with two recorders, and judge it by criteria written before")
+  .addOption(
+    durationOption(
+      "--for <duration>",
+      "with --ledger: how long to record",
+      [minutes(1), hours(48)],
+      hours(12),
+    ),
+  )
+  .addOption(
+    durationOption(
+      "--every <duration>",
+      "with --ledger: how often each recorder looks",
+      [seconds(1), minutes(5)],
+      seconds(30),
+    ),
+  )
+  .option("--analyse <file>", "judge a ledger that is there, and do nothing else")
   .exitOverride()
   .showHelpAfterError("See --help for all options.")
   .action(smoke);
@@ -64,18 +86,28 @@ async function smoke(options: Options): Promise<void> {
       report(`${signal}: ending, and removing what was created`);
       stopping.abort(new Error("stopped"));
     });
+  if (options.analyse) return conclude(verdictsIn(options.analyse));
+  if (options.ledger && !options.kubeconfig)
+    throw new Error("--ledger needs --kubeconfig: the second recorder asks the cluster itself");
   const run = await identify(options, stopping.signal);
-  explain(run);
+  explain(run, options);
   if (!options.yes && !(await agreed())) throw new Error("nothing was created");
 
   const rows: Row[] = [];
   progress = new Progress(all, processTerminal());
   try {
     await check(run, options, rows);
-  } finally {
+  } catch (error) {
     progress.stop();
     process.stdout.write(`\n${tableOf(rows).join("\n")}\n`);
+    throw error;
   }
+  progress.stop();
+  conclude(rows);
+}
+
+function conclude(rows: readonly Row[]): void {
+  process.stdout.write(`\n${tableOf(rows).join("\n")}\n`);
   const broken = rows.filter(({ verdict }) => verdict === "broken");
   if (broken.length > 0) throw new Error(`${broken.length} of ${rows.length} assumptions do not hold`);
 }
@@ -99,11 +131,25 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
   run.signal.throwIfAborted();
 
   const view = options.kubeconfig ? new ClusterView(options.kubeconfig) : undefined;
-  const cdk = cdkFor(run, ["hold=2m", "alarms=none", ...options.context]);
+  const hold = options.ledger ? [] : ["hold=2m"];
+  const cdk = cdkFor(run, [...hold, "alarms=none", ...options.context]);
   const account = awsAccount(run.aws, run.cluster);
   const { ask } = deployedHolder(options, process.env);
-  const steps = holderChecks(run, { cdk, account, ask, view, waitForLaunch: options.wait });
+  const holder = { cdk, account, ask, view, waitForLaunch: options.wait };
+  const file = options.ledger === true ? `ledger-${run.cluster}.jsonl` : options.ledger;
+  const work =
+    file && view
+      ? recordingCheck(run, {
+          ask,
+          nodes: () => view.nodes(),
+          file,
+          lasts: options.for,
+          every: options.every,
+        })
+      : undefined;
+  const steps = [...deployedChecks(run, holder), ...(work ? [work] : launchChecks(run, holder))];
   await inOrder("the holder at work", steps);
+  if (file && existsSync(file)) rows.push(...verdictsIn(file));
   // Also after a failure or Ctrl-C.
   report("destroying the holder");
   const destroyed: Check = {
@@ -126,18 +172,27 @@ async function identify(options: Options, signal: AbortSignal): Promise<Smoke> {
   return { cluster: options.cluster, account: Account, region, aws, report, signal };
 }
 
-function explain({ cluster, account, region }: Smoke): void {
+function explain({ cluster, account, region }: Smoke, { ledger, for: lasts }: Options): void {
+  const [settings, work] = ledger
+    ? [
+        "your settings",
+        `write a ledger for ${formatDuration(lasts)} while Karpenter works, then release everything`,
+      ]
+    : ["hold=2m", "wait for a launch, and keep Karpenter's nodes from disruption for two minutes"];
+  const price = ledger ? `It costs about:\n\n${priceLines(lasts).join("\n")}\n` : cents;
   report(`This will, in account ${account}, region ${region}:
 
-  1. deploy the stack of the node holder for ${cluster} with hold=2m
-  2. wait for a launch, and keep Karpenter's nodes from disruption for two minutes
+  1. deploy the stack of the node holder for ${cluster} with ${settings}
+  2. ${work}
   3. destroy the stack, also after a failure or Ctrl-C
 
 These stay: the CDK's bootstrap and the functions' code in its bucket, metrics in CloudWatch until they expire, and
 the nodes of the launch. With vpc, AWS removes the functions' network interfaces up to 40 minutes later.
-AWS charges some cents for this, and the nodes of the launch as always.
+${price}
 `);
 }
+
+const cents = "AWS charges some cents for this, and the nodes of the launch as always.";
 
 async function agreed(): Promise<boolean> {
   if (!process.stdin.isTTY)
