@@ -1,30 +1,47 @@
-import { execFile } from "node:child_process";
 import type { RequestOptions } from "node:https";
 import { createSecureContext } from "node:tls";
-import { KubeConfig } from "@kubernetes/client-node";
+import { KubeConfig, type User } from "@kubernetes/client-node";
 import * as v from "valibot";
-import { type Duration, formatDuration, minutes } from "../core/duration.ts";
+import { after, type Duration, formatDuration, later, minutes, seconds } from "../core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
+import type { Clock } from "../core/ports.ts";
+import { credentialsOf } from "./login-program.ts";
 import { type ClusterAccess, type ClusterLogin, inTime, type Timer } from "./transport.ts";
 
 /** A login may ask a person in a browser. */
 const longest: Duration = minutes(1);
 
+/** A token in a file may be renewed there at any time. */
+const fileIsGoodFor: Duration = minutes(1);
+
+/** Without a clock, a login is renewed when the cluster refuses it, and no sooner. */
+export type LoginOptions = Readonly<{ timer?: Timer | undefined; clock?: Clock }>;
+
 /** Logs in to the cluster of a kubeconfig: by token, by certificate, or by a program that it names. */
-export function kubeconfigLogin(config: KubeConfig, timer?: Timer): ClusterLogin {
+export function kubeconfigLogin(config: KubeConfig, { timer, clock }: LoginOptions = {}): ClusterLogin {
   let known: Promise<ClusterAccess> | undefined;
+  let goodUntil: Date | undefined;
   const error = `The kubeconfig's user cannot log in: there was no answer within ${formatDuration(longest)}`;
   // All calls wait for the same login: one that never ended would stop them all.
   const limit = { most: longest, late: () => new TryAgainError(error), timer };
+  const logIn = (): Promise<ClusterAccess> => {
+    const login = inTime((signal) => accessOf(config, signal), limit);
+    const access = login.then((one) => one.access);
+    [known, goodUntil] = [access, undefined];
+    login.then(
+      ({ until }) => {
+        if (known === access && clock) goodUntil = until(clock.now());
+      },
+      () => {
+        if (known === access) known = undefined;
+      },
+    );
+    return access;
+  };
   return {
     access: () => {
-      if (known) return known;
-      const login = inTime((signal) => accessOf(config, signal), limit);
-      known = login;
-      login.catch(() => {
-        if (known === login) known = undefined;
-      });
-      return login;
+      const isOver = clock && goodUntil && clock.now() >= goodUntil;
+      return known && !isOver ? known : logIn();
     },
     refresh: () => {
       known = undefined;
@@ -32,7 +49,10 @@ export function kubeconfigLogin(config: KubeConfig, timer?: Timer): ClusterLogin
   };
 }
 
-async function accessOf(config: KubeConfig, signal: AbortSignal): Promise<ClusterAccess> {
+/** Access, and until when it is good, where that is known. */
+type Login = Readonly<{ access: ClusterAccess; until: (now: Date) => Date | undefined }>;
+
+async function accessOf(config: KubeConfig, signal: AbortSignal): Promise<Login> {
   const cluster = config.getCurrentCluster();
   if (!cluster)
     throw new BrokenSetupError("the kubeconfig names no current cluster: set its current-context");
@@ -41,14 +61,19 @@ async function accessOf(config: KubeConfig, signal: AbortSignal): Promise<Cluste
     const problem = `${JSON.stringify(server)} is not like https://10.0.0.1:6443`;
     throw new BrokenSetupError(`The cluster has no usable address: ${problem}`);
   }
-  const { exec, ...user } = config.getCurrentUser() ?? { name: "" };
+  const { exec, tokenFile, ...user } = v.parse(ofUser, config.getCurrentUser() ?? { name: "" });
+  const { proxyUrl, ...direct } = cluster;
   const options: RequestOptions = {};
   // The library waits for a program without limit, and never runs it again while its token has not expired.
   const rest = new KubeConfig();
-  rest.loadFromClusterAndUser(cluster, user);
+  const fromFile = { name: "tokenFile", config: { tokenFile } };
+  rest.loadFromClusterAndUser(direct, {
+    ...user,
+    ...(tokenFile && { authProvider: fromFile, token: undefined }),
+  } as unknown as User);
   const logIn = async () => {
     await rest.applyToHTTPSOptions(options);
-    return exec && (await credentialsOf(exec, signal));
+    return exec ? credentialsOf(exec, { cluster, env: process.env, signal }) : undefined;
   };
   const given = await logIn().catch((cause: unknown) => {
     throw new BrokenSetupError(`The kubeconfig's user cannot log in: ${reasonOf(cause)}`);
@@ -59,70 +84,61 @@ async function accessOf(config: KubeConfig, signal: AbortSignal): Promise<Cluste
   const tls = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
   refuseBroken(tls);
   const sent = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)]);
-  const access = {
+  const proxy = proxyFor(server, proxyUrl);
+  const access: ClusterAccess = {
     server,
     tls,
     headers: {
       ...(auth && { authorization: `Basic ${Buffer.from(auth).toString("base64")}` }),
       ...(token && { authorization: `Bearer ${token}` }),
       ...Object.fromEntries(sent),
+      ...impersonation(user),
     },
+    ...(proxy && { proxy }),
   };
   refuseUnencrypted(access);
-  return access;
+  const isOfFile = tokenFile !== undefined || user.authProvider?.name === "tokenFile";
+  const end = given?.expirationTimestamp;
+  // A program whose credentials are over at once must not run for every call.
+  const until = (now: Date) =>
+    isOfFile ? after(now, fileIsGoodFor) : end && later(end, after(now, seconds(10)));
+  return { access, until };
 }
 
-/*
-{ "apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": { "token": "…" } }
-*/
-const credential = v.object({
-  status: v.object({
-    token: v.optional(v.pipe(v.string(), v.regex(/^[\x21-\x7e]+$/))),
-    clientCertificateData: v.optional(v.string()),
-    clientKeyData: v.optional(v.string()),
-  }),
+/** What a kubeconfig says of a user beside what the library reads. */
+const ofUser = v.looseObject({
+  exec: v.optional(v.unknown()),
+  tokenFile: v.optional(v.string()),
+  authProvider: v.optional(v.looseObject({ name: v.string() })),
+  "as-groups": v.optional(v.array(v.string()), []),
+  "as-uid": v.optional(v.string()),
+  "as-user-extra": v.optional(v.record(v.string(), v.array(v.string())), {}),
 });
 
-const program = v.object({
-  apiVersion: v.optional(v.string()),
-  command: v.string(),
-  args: v.nullish(v.array(v.string()), []),
-  env: v.nullish(v.array(v.object({ name: v.string(), value: v.string() })), []),
+const impersonation = (user: v.InferOutput<typeof ofUser>): Record<string, string | string[]> => ({
+  ...(user["as-groups"].length > 0 && { "impersonate-group": user["as-groups"] }),
+  ...(user["as-uid"] && { "impersonate-uid": user["as-uid"] }),
+  ...Object.fromEntries(
+    Object.entries(user["as-user-extra"]).map(([key, values]) => [
+      `impersonate-extra-${encodeURIComponent(key.toLowerCase())}`,
+      values,
+    ]),
+  ),
 });
 
-/** Runs a program as kubectl does; the signal kills it. */
-async function credentialsOf(exec: unknown, signal: AbortSignal) {
-  const printed = await outputOf(v.parse(program, exec), signal);
-  const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), credential), printed);
-  if (!success) throw new SyntaxError("no credentials");
-  return output.status;
-}
-
-function outputOf(
-  { apiVersion, command, args, env }: v.InferOutput<typeof program>,
-  signal: AbortSignal,
-): Promise<string> {
-  signal.throwIfAborted();
-  const info = { apiVersion, kind: "ExecCredential", spec: { interactive: false } };
-  const given = Object.fromEntries(env.map(({ name, value }) => [name, value]));
-  const options = { env: { ...process.env, KUBERNETES_EXEC_INFO: JSON.stringify(info), ...given } };
-  return new Promise((resolve, reject) => {
-    const child = execFile(command, args, options, (error, stdout, stderr) => {
-      if (!error) resolve(stdout);
-      else if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER")
-        reject(new Error(`${command} printed more than credentials are long`));
-      else if (typeof error.code === "string") reject(error);
-      // Not the error's own message, which shows the arguments.
-      else reject(new Error(stderr.trim() || `${command} ended with ${error.code ?? error.signal}`));
-    });
-    child.stdin?.end();
-    signal.addEventListener("abort", () => {
-      child.kill("SIGKILL");
-      // Its own children may keep the pipes open.
-      child.stdout?.destroy();
-      child.stderr?.destroy();
-    });
-  });
+/** The kubeconfig's proxy, else the environment's, as kubectl has it: that one never for this machine itself. */
+function proxyFor(server: string, proxyUrl: string | undefined): ClusterAccess["proxy"] {
+  const names = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
+  const own = Object.fromEntries(
+    names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
+  );
+  const { hostname } = new URL(server);
+  const isOwn = Object.keys(own).some((name) => /^https?_proxy$/i.test(name)) && !isLoopback(hostname);
+  const proxy = proxyUrl ? { HTTPS_PROXY: proxyUrl, HTTP_PROXY: proxyUrl } : isOwn ? own : undefined;
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  if (proxy && !((major === 22 && minor >= 21) || (major === 24 && minor >= 5) || major > 24))
+    throw new BrokenSetupError("The cluster is behind a proxy, which takes Node.js 22.21, 24.5 or later");
+  return proxy;
 }
 
 /** Reports the mistake at once; otherwise every connection would fail again and again. */

@@ -19,8 +19,12 @@ export type ClusterAccess = Readonly<{
   tls: Readonly<
     Pick<ConnectionOptions, "ca" | "cert" | "key" | "passphrase" | "rejectUnauthorized" | "servername">
   >;
-  headers: Readonly<Record<string, string>>;
+  headers: RequestHeaders;
+  /** Proxies, under the names of the environment variables. */
+  proxy?: Readonly<Record<string, string>>;
 }>;
+
+export type RequestHeaders = Readonly<Record<string, string | string[]> & { authorization?: string }>;
 
 /** Logs in to one cluster. */
 export interface ClusterLogin {
@@ -38,7 +42,7 @@ export type HttpRequest = Readonly<{
   method: string;
   /** With its query; the server's own path comes before it. */
   path: string;
-  headers: Readonly<Record<string, string>>;
+  headers: RequestHeaders;
   body?: string | undefined;
 }>;
 export type HttpResponse = Readonly<{ status: number; headers: IncomingHttpHeaders; body: string }>;
@@ -91,9 +95,9 @@ export class KubernetesTransport {
   readonly #request: typeof secure;
   readonly #prefix: string;
 
-  constructor({ server, tls }: Pick<ClusterAccess, "server" | "tls">) {
+  constructor({ server, tls, proxy }: Pick<ClusterAccess, "server" | "tls" | "proxy">) {
     const url = new URL(server);
-    const pool = { keepAlive: true, maxSockets: inFlight };
+    const pool = { keepAlive: true, maxSockets: inFlight, ...(proxy && { proxyEnv: proxy }) };
     const isPlain = url.protocol === "http:";
     this.#agent = isPlain ? new PlainAgent(pool) : new Agent({ ...pool, ...tls });
     this.#request = isPlain ? plain : secure;

@@ -12,8 +12,6 @@ const only = (fits: (value: unknown) => boolean, otherwise: string) =>
   v.nullish(v.custom<unknown>(fits, otherwise));
 const listOf = (item: v.GenericSchema, otherwise: string) =>
   only((value) => v.is(v.array(item), value), otherwise);
-/** A field that we do not support; ignoring it could reach another cluster or use another login. */
-const unsupported = (instead: string) => only(() => false, `cannot be used here: ${instead}`);
 
 const address = "must be an address like https://10.0.0.1:6443";
 const isAddress = (server: string) => URL.canParse(server) && /^https?:$/.test(new URL(server).protocol);
@@ -30,7 +28,10 @@ const cluster = object({
     v.check((server) => partsOf(server).search + partsOf(server).hash === "", "must end with its path"),
   ),
   ...texts("certificate-authority", "certificate-authority-data", "tls-server-name"),
-  "proxy-url": unsupported("a proxy is not used: run where the cluster can be reached without one"),
+  "proxy-url": only(
+    (url) => typeof url === "string" && isAddress(url),
+    "must be an address of an HTTP proxy, like http://10.0.0.1:3128",
+  ),
 });
 
 /** The others run a program, for which this whole process would have to wait; kubectl has dropped them since. */
@@ -41,17 +42,20 @@ const exec = object({
   args: listOf(v.string(), "must be a list of texts"),
   env: listOf(v.looseObject({ name: v.string(), value: v.string() }), "must be a list of names and values"),
   interactiveMode: only((mode) => mode !== "Always", "is Always, but there is no prompt here"),
-  provideClusterInfo: only((isAsked) => isAsked !== true, "cannot be used here"),
+  provideClusterInfo: v.nullish(v.boolean("must be true or false")),
+  installHint: v.nullish(text),
 });
 
 const user = object({
   ...texts("client-certificate", "client-certificate-data", "client-key", "client-key-data"),
   ...texts("token-file", "username", "password", "as"),
   token: v.nullish(v.pipe(text, v.regex(/^[\x21-\x7e]+$/, "must be one word"))),
-  tokenFile: unsupported("give the token itself, or a program that prints it (exec)"),
-  "as-groups": unsupported("only a user can be impersonated, without groups"),
-  "as-uid": unsupported("only a user can be impersonated, without a UID"),
-  "as-user-extra": unsupported("only a user can be impersonated, without more"),
+  ...texts("tokenFile", "as-uid"),
+  "as-groups": listOf(v.string(), "must be a list of texts"),
+  "as-user-extra": only(
+    (extra) => v.is(v.record(v.string(), v.array(v.string())), extra),
+    "must be lists of texts by name",
+  ),
   exec: v.nullish(exec),
   "auth-provider": only(
     (given) => v.is(provider, given),

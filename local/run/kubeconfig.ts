@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { KubeConfig } from "@kubernetes/client-node";
+import { KubeConfig, type User } from "@kubernetes/client-node";
 import { load, YAMLException } from "js-yaml";
+import * as v from "valibot";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { problemsWith } from "./kubeconfig-problems.ts";
 
@@ -17,7 +18,7 @@ export function readKubeconfig({ paths, context }: KubeconfigChoice): KubeConfig
   config.loadFromOptions({
     contexts: files.flatMap((file) => file.config.getContexts()),
     clusters: files.flatMap((file) => file.config.getClusters()),
-    users: files.flatMap((file) => file.config.getUsers()),
+    users: files.flatMap(usersIn),
     currentContext: context ?? files.map((file) => file.config.getCurrentContext()).find(Boolean),
   });
   const all = paths.join(", ");
@@ -31,6 +32,22 @@ export function readKubeconfig({ paths, context }: KubeconfigChoice): KubeConfig
   const problems = problemsWith(contents, wanted);
   if (problems.length > 0) throw new BadInputError(`The kubeconfig ${all} cannot be used`, problems);
   return config;
+}
+
+const written = v.object({ name: v.string(), user: v.nullish(v.record(v.string(), v.unknown()), {}) });
+const raw = v.fallback(v.object({ users: v.array(written) }), { users: [] });
+
+/** The users with what the library does not read of them. */
+function usersIn({ path, content, config }: ReturnType<typeof readFile>): readonly User[] {
+  const { users } = v.parse(raw, content);
+  return config.getUsers().map((user) => {
+    const { tokenFile, ...others } = users.find(({ name }) => name === user.name)?.user ?? {};
+    const more = ["as-groups", "as-uid", "as-user-extra"].flatMap((key) =>
+      others[key] ? [[key, others[key]]] : [],
+    );
+    const file = typeof tokenFile === "string" && { tokenFile: resolve(dirname(path), tokenFile) };
+    return { ...user, ...Object.fromEntries(more), ...file };
+  });
 }
 
 function readFile(path: string) {
@@ -49,7 +66,7 @@ function readFile(path: string) {
       `${path}: ${isOurs ? error.message : "its lists or their names are not as kubectl has them"}`,
     );
   }
-  return { content, config };
+  return { path, content, config };
 }
 
 function read(path: string): string {

@@ -93,7 +93,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const onFailure = () => metrics.add("RecordWriteFailures", 1);
   const table = await RunTable.open({ folder, clock, log, onFailure });
 
-  const login = kubeconfigLogin(config);
+  const login = kubeconfigLogin(config, { clock });
   const api = new KubernetesClient({ login, clock, metrics });
   const timeline = new Timeline(() => clock.now());
   const onChange = (change: NodeChange) => {

@@ -1,16 +1,20 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
-import type { Timer } from "../../lambda/kubernetes/transport.ts";
+import { KubernetesTransport, type Timer } from "../../lambda/kubernetes/transport.ts";
+import { readKubeconfig } from "../../local/run/kubeconfig.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { newFolder } from "../support/new-folder.ts";
 
 const loginOf = (config: object, timer?: Timer) => {
   const kubeconfig = new KubeConfig();
   kubeconfig.loadFromString(JSON.stringify({ apiVersion: "v1", kind: "Config", ...config }));
-  return kubeconfigLogin(kubeconfig, timer);
+  return kubeconfigLogin(kubeconfig, { timer });
 };
 const base64 = (text = "") => Buffer.from(text).toString("base64");
 /** Any certificate will do that a library brings along. */
@@ -92,6 +96,63 @@ describe("logging in by kubeconfig", () => {
     expect((await loginOf(configOf({}, user)).access()).headers).toEqual(headers);
   });
 
+  it("impersonates with groups, a UID and more, as the kubeconfig says", async () => {
+    const as = {
+      as: "me",
+      "as-groups": ["a", "b"],
+      "as-uid": "7",
+      "as-user-extra": { "acme.com/Team": ["x"] },
+    };
+    const file = join(newFolder(), "config");
+    writeFileSync(file, JSON.stringify(configOf({}, as)));
+    const { headers } = await kubeconfigLogin(readKubeconfig({ paths: [file] })).access();
+    expect(headers).toEqual({
+      ...{ "impersonate-user": "me", "impersonate-group": ["a", "b"], "impersonate-uid": "7" },
+      "impersonate-extra-acme.com%2Fteam": ["x"],
+    });
+  });
+
+  it("reads a token from its file, beside the kubeconfig, and again after a minute", async () => {
+    const folder = newFolder();
+    const [file, tokenFile] = [join(folder, "config"), join(folder, "token")];
+    writeFileSync(file, JSON.stringify(configOf({}, { tokenFile: "token", token: "old" })));
+    let ahead = 0;
+    const clock = { now: () => after(noon, ahead) };
+    const login = kubeconfigLogin(readKubeconfig({ paths: [file] }), { clock });
+    const token = async () => (await login.access()).headers.authorization;
+    writeFileSync(tokenFile, "t1");
+    expect(await token()).toBe("Bearer t1");
+    writeFileSync(tokenFile, "t2");
+    ahead = seconds(59);
+    expect(await token()).toBe("Bearer t1");
+    ahead = minutes(1);
+    expect(await token()).toBe("Bearer t2");
+  });
+
+  it("goes through the kubeconfig's proxy, else through that of the environment, which is not for this machine", async () => {
+    const proxyOf = async (cluster: object) => (await loginOf(configOf(cluster, {})).access()).proxy;
+    vi.stubEnv("HTTPS_PROXY", "http://env:1");
+    vi.stubEnv("NO_PROXY", "a.example");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    expect(await proxyOf({ "proxy-url": "http://own:1" })).toMatchObject({ HTTPS_PROXY: "http://own:1" });
+    expect(await proxyOf({})).toMatchObject({ HTTPS_PROXY: "http://env:1", NO_PROXY: "a.example" });
+    expect(await proxyOf({ server: "https://127.0.0.1:6443" })).toBeUndefined();
+  });
+
+  it("sends its calls to the proxy", async () => {
+    const asked: unknown[] = [];
+    const proxy = createServer((request, response) => response.end(String(asked.push(request.url))));
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void proxy.close());
+    const url = `http://127.0.0.1:${Object(proxy.address()).port}`;
+    const server = { server: "http://cluster.invalid", "insecure-skip-tls-verify": true };
+    const access = await loginOf(configOf({ ...server, "proxy-url": url }, {})).access();
+    const transport = new KubernetesTransport(access);
+    const answer = await transport.send({ method: "GET", path: "/livez", headers: {} }, { timeout: 10_000 });
+    expect([answer.body, asked]).toEqual(["1", ["http://cluster.invalid/livez"]]);
+    transport.close();
+  });
+
   it("takes of a kubeconfig what concerns TLS, where there is a value", async () => {
     const { tls } = await loginOf(configOf({ "tls-server-name": "c" }, {})).access();
     expect(Object.entries(tls)).toEqual([["servername", "c"]]);
@@ -159,6 +220,56 @@ describe("logging in by a program", () => {
     });
   });
 
+  it("shows the program the cluster where it asks for that", async () => {
+    const script = `printf %s "$KUBERNETES_EXEC_INFO" > "${folder}/info"; ${printing({ token: "t" })}`;
+    const exec = { command: "sh", args: ["-c", script], provideClusterInfo: true };
+    const cluster = { "certificate-authority-data": base64("ca"), "tls-server-name": "c" };
+    await loginOf(configOf(cluster, { exec })).access();
+    expect(JSON.parse(readFileSync(join(folder, "info"), "utf8")).spec).toEqual({
+      cluster: { server: "https://c.example.com", ...cluster },
+      interactive: false,
+    });
+  });
+
+  it("runs the program again when what it printed is over", async () => {
+    let ahead = 0;
+    const clock = { now: () => after(noon, ahead) };
+    const expirationTimestamp = after(noon, minutes(5)).toISOString();
+    const script = `echo >> "${folder}/runs"; ${printing({ token: "t", expirationTimestamp })}`;
+    const kubeconfig = new KubeConfig();
+    kubeconfig.loadFromString(
+      JSON.stringify(configOf({}, { exec: { command: "sh", args: ["-c", script] } })),
+    );
+    const login = kubeconfigLogin(kubeconfig, { clock });
+    const runs = async () => {
+      await login.access();
+      return readFileSync(join(folder, "runs"), "utf8").length;
+    };
+    expect([await runs(), await runs()]).toEqual([1, 1]);
+    ahead = minutes(5);
+    expect([await runs(), await runs()]).toEqual([2, 2]);
+  });
+
+  it("kills with a program that hangs what it has started", async () => {
+    let endTime = () => {};
+    const login = loginBy('sleep 600 & echo $! > "$FOLDER/child"; wait', (end) => {
+      endTime = end;
+      return () => {};
+    });
+    const failure = login.access().catch((error: unknown) => error);
+    const child = () => Number(readFileSync(join(folder, "child"), "utf8"));
+    await expect.poll(child, { timeout: 10_000 }).toBeGreaterThan(0);
+    const pid = child();
+    endTime();
+    expect(await failure).toBeInstanceOf(TryAgainError);
+    // What has ended may not be waited for yet.
+    const isAlive = () =>
+      /^\d+ \(sleep\) [^Z]/.test(
+        existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, "utf8") : "",
+      );
+    await expect.poll(isAlive, { timeout: 10_000 }).toBe(false);
+  });
+
   it("runs the program again when the login is refreshed, also where the token has no end", async () => {
     const login = loginBy(
       `echo >> "$FOLDER/runs"; echo "{\\"status\\":{\\"token\\":\\"t$(grep -c '' "$FOLDER/runs")\\"}}"`,
@@ -208,6 +319,11 @@ describe("logging in by a program", () => {
   const noCredentials = /^its exec or auth-provider gave no credentials as kubectl expects them$/;
   it.each([
     ["is not there", { command: "no-such-program" }, /^spawn no-such-program ENOENT$/],
+    [
+      "is not there, and its kubeconfig says where to get it",
+      { command: "no-such-program", installHint: "Get it." },
+      /^spawn no-such-program ENOENT Get it\.$/,
+    ],
     ["fails", { command: "sh", args: ["-c", "echo the reason >&2; exit 7"] }, /^the reason$/],
     ["fails without a reason", { command: "sh", args: ["-c", "exit 7"] }, /^sh ended with 7$/],
     ["prints a long reason", { command: "sh", args: ["-c", "printf '%02000d' 0 >&2; exit 1"] }, /^0{1000}$/],
