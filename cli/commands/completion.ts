@@ -22,9 +22,14 @@ compdef _karpenter_node_holder ${holderName}`,
   fish: `function __karpenter_node_holder
   set -l words (commandline -opc)
   set -e words[1]
-  ${holderName} ${suggestFor} $words (commandline -ct) 2>/dev/null
+  set -l found (${holderName} ${suggestFor} $words (commandline -ct) 2>/dev/null)
+  if test -n "$found"
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
 end
-complete -c ${holderName} -a '(__karpenter_node_holder)'`,
+complete -c ${holderName} -f -a '(__karpenter_node_holder)'`,
 } as const;
 
 /** Prints a script that lets a shell complete commands, flags and their choices. */
