@@ -16,7 +16,7 @@ import { fields, list } from "../../lambda/schemas/parse.ts";
 import { moment } from "../../lambda/schemas/values.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";
-import { aCheck } from "./healthy-account.ts";
+import { aCheck } from "./function-answers.ts";
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
 describe("an answer of the control function", () => {

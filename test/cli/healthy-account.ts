@@ -13,13 +13,11 @@ import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import type { PastHold } from "../../lambda/core/record.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
 import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
 import { functionName, type Part } from "../../lambda/names.ts";
-import { version } from "../../lambda/version.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
-import { someRules } from "../support/builders.ts";
+import { type aCheck, answering, answerOf, aTrip } from "./function-answers.ts";
 
 const arn = (service: string, name: string) => `arn:aws:${service}:eu-west-1:123456789012:${name}`;
 
@@ -147,54 +145,6 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
   };
 }
 
-/** What a function of such an account answers to `check`. */
-export const aCheck = (
-  about: Readonly<{
-    record?: object;
-    write?: object;
-    launches?: object;
-    cluster?: object;
-    version?: string;
-    rules?: Partial<Rules>;
-  }> = {},
-) => ({
-  version: about.version ?? version,
-  at: noon.toISOString(),
-  rules: someRules(about.rules),
-  write: { works: true, ...about.write },
-  record: {
-    works: true,
-    holds: [],
-    pauses: [],
-    lastSweep: after(noon, -minutes(3)).toISOString(),
-    ...about.record,
-  },
-  launches: { works: true, recent: 2, ...about.launches },
-  cluster: {
-    works: true,
-    kubernetes: "v1.36.1",
-    missingRights: [],
-    needlessRights: [],
-    foreignChange: "refused",
-    ownChange: "admitted",
-    clusterTime: noon.toISOString(),
-    nodes: 5,
-    stuck: [],
-    userHeld: [],
-    ineffective: [],
-    ...about.cluster,
-  },
-});
-
-/** A probe that was answered after these hops. */
-export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
-  id: "doctor-1",
-  sentAt: noon.toISOString(),
-  queuedAt: after(noon, 120).toISOString(),
-  answeredAt: after(noon, 1_500).toISOString(),
-  version: about.version ?? version,
-});
-
 export type Answers = Pick<Doctor, "compareManifest" | "findNodePools" | "findCapacityBuffers"> &
   Readonly<{ probe?: () => unknown; clock?: VirtualClock; past?: readonly PastHold[] }>;
 type Checked = Parameters<typeof aCheck>[0] | (() => unknown);
@@ -221,33 +171,6 @@ export async function examinedAccount(
   const doctor: Doctor = { cluster: "prod", account: { ...account, invoke }, clock, sleep, ...rest };
   return examine(doctor, () => {});
 }
-
-/** Without what release, which asks EC2 nothing, does not look at. */
-function answerOf(part: Part, differing?: Parameters<typeof aCheck>[0]): object {
-  const { launches, ...others } = aCheck(differing);
-  return part === "release" ? others : { launches, ...others };
-}
-
-type FunctionsAnswer = Readonly<{
-  checkOf?: (part: Part) => unknown;
-  probe?: () => unknown;
-  past?: readonly PastHold[];
-}>;
-
-/** Functions that answer this, and do this if they are asked nothing. */
-const answering =
-  (
-    otherwise: Account["invoke"],
-    { checkOf = answerOf, probe = aTrip, past = [] }: FunctionsAnswer = {},
-  ): Account["invoke"] =>
-  async (part, payload) => {
-    const { do: asked } = Object(payload);
-    if (asked === "check") return overTheWire(checkOf(part));
-    if (asked === "probe") return overTheWire({ probe: probe() });
-    return asked === "history" ? overTheWire({ holds: past }) : otherwise(part, payload);
-  };
-
-const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
 
 /** A hold whose one-shot is correct. */
 export const aHeldScope = {

@@ -1,0 +1,83 @@
+import type { Account } from "../../cli/doctor/aws/account.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import type { PastHold } from "../../lambda/core/record.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
+import type { Part } from "../../lambda/names.ts";
+import { version } from "../../lambda/version.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
+import { someRules } from "../support/builders.ts";
+
+/** What a function of such an account answers to `check`. */
+export const aCheck = (
+  about: Readonly<{
+    record?: object;
+    write?: object;
+    launches?: object;
+    cluster?: object;
+    version?: string;
+    rules?: Partial<Rules>;
+  }> = {},
+) => ({
+  version: about.version ?? version,
+  at: noon.toISOString(),
+  rules: someRules(about.rules),
+  write: { works: true, ...about.write },
+  record: {
+    works: true,
+    holds: [],
+    pauses: [],
+    lastSweep: after(noon, -minutes(3)).toISOString(),
+    ...about.record,
+  },
+  launches: { works: true, recent: 2, ...about.launches },
+  cluster: {
+    works: true,
+    kubernetes: "v1.36.1",
+    missingRights: [],
+    needlessRights: [],
+    foreignChange: "refused",
+    ownChange: "admitted",
+    clusterTime: noon.toISOString(),
+    nodes: 5,
+    stuck: [],
+    userHeld: [],
+    ineffective: [],
+    ...about.cluster,
+  },
+});
+
+/** A probe that was answered after these hops. */
+export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
+  id: "doctor-1",
+  sentAt: noon.toISOString(),
+  queuedAt: after(noon, 120).toISOString(),
+  answeredAt: after(noon, 1_500).toISOString(),
+  version: about.version ?? version,
+});
+
+/** Without what release, which asks EC2 nothing, does not look at. */
+export function answerOf(part: Part, differing?: Parameters<typeof aCheck>[0]): object {
+  const { launches, ...others } = aCheck(differing);
+  return part === "release" ? others : { launches, ...others };
+}
+
+type FunctionsAnswer = Readonly<{
+  checkOf?: (part: Part) => unknown;
+  probe?: () => unknown;
+  past?: readonly PastHold[];
+}>;
+
+/** Functions that answer this, and do this if they are asked nothing. */
+export const answering =
+  (
+    otherwise: Account["invoke"],
+    { checkOf = answerOf, probe = aTrip, past = [] }: FunctionsAnswer = {},
+  ): Account["invoke"] =>
+  async (part, payload) => {
+    const { do: asked } = Object(payload);
+    if (asked === "check") return overTheWire(checkOf(part));
+    if (asked === "probe") return overTheWire({ probe: probe() });
+    return asked === "history" ? overTheWire({ holds: past }) : otherwise(part, payload);
+  };
+
+const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
