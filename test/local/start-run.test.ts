@@ -497,6 +497,18 @@ describe("a run whose record is damaged", () => {
   });
 });
 
+describe("a run whose record is gone, as with a Pod that has moved", () => {
+  it.each([
+    ["releases what an old launch held", minutes(11), []],
+    ["holds on for a young launch", 0, ["a"]],
+  ])("%s", async (_, ahead, expected) => {
+    await (await startHolding()).stop();
+    folder = newFolder();
+    await start({ takeOver: true, clock: { now: () => after(new Date(), ahead) } });
+    await expect.poll(held, soon).toEqual(expected);
+  });
+});
+
 describe("a run that stops", () => {
   it("sees nothing more, and says how many nodes stay held, until when, and what releases them", async () => {
     const run = await startHolding();

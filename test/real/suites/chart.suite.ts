@@ -41,7 +41,6 @@ const holdDuring = [
 ];
 const settings = {
   ...otherValues(runSettings),
-  ...otherCosts(runSettings),
   nodePools: ["batch", "web", "!system"],
   holdDuring,
 };
@@ -135,6 +134,9 @@ describe("what Helm renders", () => {
     const args = await argsOf(everything, "Deployment");
     expect(args.slice(-flags.length).toSorted()).toEqual(flags.toSorted());
     expect((await argsOf(minimal, "Deployment")).slice(-2)).toEqual(["--cluster", "prod"]);
+    const costs = otherCosts(runSettings);
+    const ofAuto = await argsOf({ settings: { cluster: "prod", ...costs } }, "Deployment");
+    expect(ofAuto).toEqual(expect.arrayContaining(Object.keys(costs).map(flagOf)));
     const releasing = ["run", "--log", "json", "--release-only"];
     expect(await argsOf(minimal, "Job")).toEqual(releasing);
     const annotated = [...releasing, "--hold-annotation", written.holdAnnotation];
