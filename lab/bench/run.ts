@@ -2,13 +2,15 @@ import { parseArgs } from "node:util";
 import { Progress } from "../../cli/terminal/progress.ts";
 import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { writeBlock } from "../../scripts/page-block.ts";
+import { events } from "./events.ts";
 import type { Bench, Figure, Size } from "./figure.ts";
 import { launch } from "./launch.ts";
+import { look } from "./look.ts";
 import { marking } from "./marking.ts";
 import { whyBusy } from "./quiet.ts";
 import { figuresTable, observeCircumstances } from "./table.ts";
 
-const benches: readonly Bench[] = [marking, launch];
+const benches: readonly Bench[] = [marking, launch, look, events];
 
 const help = `Measures the holder beside what limits it, side by side in one run.
 
