@@ -13,6 +13,8 @@ export type Setting = Deployed &
     /** Whether the first of them has the mark of a hold that no record names. */
     orphanedMark: boolean;
     claims: Claims;
+    /** `hold=auto`; only where NodeClaims can be read all the time, since it holds like a constant hold without them. */
+    auto: boolean;
   }>;
 
 /** The settings that a deployment may change. */
@@ -47,6 +49,8 @@ export type Command =
   | Readonly<{ do: "spoil"; which: number }>
   | Readonly<{ do: "grant"; claims: Claims }>
   | Readonly<{ do: "drift"; node: number }>
+  | Readonly<{ do: "pods"; node: number; pods: Pods }>
+  | Readonly<{ do: "take" }>
   | Readonly<{ do: "remove"; node: number; drainsFor: Duration }>
   | Readonly<{ do: "user"; node: number; action: UserAction }>
   | Readonly<{ do: "step"; who: number; times: number }>
@@ -54,6 +58,9 @@ export type Command =
   | Readonly<{ do: "crash"; who: number }>
   | Readonly<{ do: "fault"; who: number; verdict: Verdict }>
   | Readonly<{ do: "pass"; time: Duration }>;
+
+/** What runs on a node: nothing, four pods that may be moved, or one that may not. */
+export type Pods = "none" | "movable" | "fixed";
 
 export type Launch = Readonly<{
   do: "launch";

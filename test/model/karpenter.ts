@@ -2,7 +2,10 @@ import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
 import { wholeSecond } from "../../simulator/fake-ec2.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import type { World } from "../../simulator/world.ts";
-import type { Claims, Launch } from "./commands.ts";
+import type { Claims, Launch, Pods } from "./commands.ts";
+
+/** How many pods run on a node where they may be moved. */
+export const movable = 4;
 
 export const pools = ["a", "b"] as const;
 
@@ -21,6 +24,10 @@ export class Karpenter {
   /** The nodes whose drift has begun or ended: no event reports that. */
   readonly drifting = new Set<string>();
   readonly #world: World;
+  /** What runs on nodes since when; nothing on those that are not named. */
+  readonly loads = new Map<string, Readonly<{ pods: Pods; since: Date }>>();
+  /** When nodes were let go that are not marked since. */
+  readonly letGo = new Map<string, Date>();
   /** Counts changes of what NodeClaims show, apart from launches. */
   #changes = 0;
   readonly #begun = new WeakMap<Invocation, number>();
@@ -53,6 +60,28 @@ export class Karpenter {
     this.drifting.add(claim.node ?? "");
     const { driftedAt, ...rest } = claim;
     nodeClaims.claims.set(claim.name, driftedAt ? rest : { ...rest, driftedAt: wholeSecond(time) });
+  }
+
+  /** Other pods run on a node from now on. */
+  runPods(which: number, pods: Pods): void {
+    const { nodes, cluster, time } = this.#world;
+    const all = nodes.all();
+    const { name } = all[which % Math.max(1, all.length)] ?? {};
+    if (name === undefined || this.loads.get(name)?.pods === pods) return;
+    for (let n = 0; n < movable; n++) cluster.pods.remove(`${name}-${n}`);
+    this.loads.set(name, { pods, since: time });
+    const owner = { apiVersion: "apps/v1", kind: "ReplicaSet" };
+    const annotations = { "karpenter.sh/do-not-disrupt": "true" };
+    if (pods === "fixed") cluster.pods.add({ name: `${name}-0`, node: name, owner, annotations });
+    else if (pods === "movable")
+      for (let n = 0; n < movable; n++) cluster.pods.add({ name: `${name}-${n}`, node: name, owner });
+  }
+
+  /** Karpenter removes the node that was let go first. */
+  take(): void {
+    const { nodes, ec2 } = this.#world;
+    const node = [...this.letGo.keys()].find((name) => nodes.get(name));
+    if (node) ec2.terminate(node);
   }
 
   remove(which: number, drainsFor: Duration): void {

@@ -8,6 +8,7 @@ import {
   goodSkew,
   mostSkew,
   type Outage,
+  type Pods,
   type Setting,
   type UserAction,
 } from "./commands.ts";
@@ -89,6 +90,7 @@ export const settings: fc.Arbitrary<Setting> = fc.record({
   nodes: fc.oneof({ weight: 15, arbitrary: fc.nat({ max: 4 }) }, { weight: 1, arbitrary: among(60) }),
   orphanedMark: seldom(20),
   claims: among<Claims>("readable", "readable", "readable", "readable", "refused", "none"),
+  auto: among(false, false, true),
 });
 
 type Weighted = readonly [weight: number, fc.Arbitrary<Command>];
@@ -98,6 +100,8 @@ const anyDay = begun(mostSkew, 0, 0, 0, 300, seconds(2));
 const deliver = { first: index, count: fc.integer({ min: 1, max: 4 }) };
 const common: readonly Weighted[] = [
   [1.5, command("drift", { node: index })],
+  [3, command("pods", { node: index, pods: among<Pods>("none", "none", "movable", "fixed") })],
+  [1, command("take", {})],
   [1, command("remove", { node: index, drainsFor: among(0, minutes(1)) })],
   [10, command("step", { who: index, times: fc.integer({ min: 1, max: 9 }) })],
   [5, command("finish", { who: index })],

@@ -64,7 +64,7 @@ function checkInTime({ world, watcher, karpenter }: Stage, since: Map<string, Da
   for (const [body, same = []] of Object.entries(ofScopes))
     must(same.length <= 2, "a scope is looked for by one message at a time", () => body);
   const left = watcher.unfinished().filter(({ text }) => !karpenter.drifting.has(text.split(" ")[0] ?? ""));
-  const texts = new Set(left.map(({ text }) => text));
+  const texts = new Set([...left.map(({ text }) => text), ...watcher.overdue()]);
   for (const text of since.keys()) if (!texts.has(text)) since.delete(text);
   for (const text of texts) {
     const from = since.get(text) ?? world.time;

@@ -1,4 +1,4 @@
-import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
+import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { holdId, timedIds } from "../../simulator/hold-ids.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
@@ -30,14 +30,16 @@ export class Stage {
   /** The calls that fail until they are repaired, and those that are never answered. */
   readonly #broken = new Map<string, "fails" | "hangs">();
 
-  constructor({ nodes, orphanedMark, claims, karpenter, ...deployed }: Setting, skew: Duration) {
-    const own = karpenter === "v1" ? {} : { karpenter, holdAnnotation: "karpenter.sh/do-not-consolidate" };
+  constructor({ nodes, orphanedMark, claims, karpenter, auto, ...deployed }: Setting, skew: Duration) {
+    const own =
+      karpenter === "v1" ? { auto } : { karpenter, holdAnnotation: "karpenter.sh/do-not-consolidate" };
     this.world = new World({ ...own, ...settingsOf(deployed) }, timedIds());
+    this.#deploy({});
     const { world } = this;
     for (let n = 0; n < nodes; n++) world.nodes.add(`old-${n}`, { pool: pools[n % 2] ?? "a" });
     if (nodes > 0 && orphanedMark) world.nodes.mark("old-0", holdId(-3600));
     this.karpenter = new Karpenter(world);
-    this.karpenter.grant(claims);
+    this.karpenter.grant(world.settings.auto ? "readable" : claims);
     this.watcher = new Watcher(world, this.karpenter, skew);
     world.refuses = (call) => this.#stateOf(call) === "fails";
     world.hangs = (call) => this.#stateOf(call) === "hangs";
@@ -90,7 +92,7 @@ export class Stage {
         return this.#lose(command);
       case "deploy":
         this.#isMixed ||= command.change.scope !== undefined;
-        world.deploy(settingsOf(command.change));
+        this.#deploy(command.change);
         return watcher.deployed();
       case "break":
         return this.#break(command);
@@ -99,7 +101,12 @@ export class Stage {
       case "spoil":
         return this.#spoil(command.which);
       case "grant":
-        return karpenter.grant(command.claims);
+        return world.settings.auto ? undefined : karpenter.grant(command.claims);
+      case "pods":
+        return karpenter.runPods(command.node, command.pods);
+      case "take":
+        karpenter.take();
+        return watcher.accept();
       case "drift":
         return karpenter.drift(command.node);
       case "remove":
@@ -150,13 +157,21 @@ export class Stage {
     await world.finish(await world.sweep());
     // The marks of a hold that is lost, or of another scope, may seem younger than the next hold's until a sweep removes them.
     if (this.#isMixed) await world.finish(await world.sweep());
-    // A record names the nodes that would be held, and the first sweep may have freed one of them.
-    const changes =
-      world.settings.mode === "observe" ? /^(patch|remember|enqueue)/ : /^(patch|write|remember|enqueue)/;
+    // A record names the nodes that would be held, and the first sweep may have freed one of them; auto writes each look.
+    const { mode, auto } = world.settings;
+    const writes = mode === "observe" || auto;
+    const changes = writes ? /^(patch|remember|enqueue)/ : /^(patch|write|remember|enqueue)/;
     const before = world.calls.length;
     await world.finish(await world.sweep());
     const more = world.calls.slice(before).filter((call) => changes.test(call));
     must(more.length === 0, "a second sweep has nothing to do", () => more);
+  }
+
+  /** With auto, launches need an end. */
+  #deploy(change: Partial<Deployed>): void {
+    this.world.deploy(settingsOf(change));
+    const { auto, maxHold } = this.world.settings;
+    if (auto && maxHold === 0) this.world.deploy({ maxHold: minutes(45) });
   }
 
   async #begin({ pace, atOnce }: Begun, begin: () => Promise<Invocation>): Promise<void> {

@@ -5,7 +5,16 @@ import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
 import { type Asked, askedOf, launchesOf, type Wish, wishesOf } from "./inputs.ts";
 import { must } from "./must.ts";
-import { belongs, isCovered, isPaused, latest, releasedAt, scopeFor, silencedUntil } from "./oracle.ts";
+import {
+  belongs,
+  isCovered,
+  isPaused,
+  latest,
+  lengthOf,
+  releasedAt,
+  scopeFor,
+  silencedUntil,
+} from "./oracle.ts";
 import type { Records } from "./records.ts";
 
 type Facts = Readonly<{ world: World; karpenter: Karpenter; records: Records }>;
@@ -48,7 +57,8 @@ export class Duties {
     const [, launchedAt = new Date(0)] = launch.times;
     const from = after(begunAt, skew);
     const to = after(world.time, skew);
-    if (after(launchedAt, settings.initialDelay) > from || after(launchedAt, settings.hold) <= to) return;
+    if (after(launchedAt, settings.initialDelay) > from || after(launchedAt, lengthOf(settings)) <= to)
+      return;
     const versions = records.knownSince(by, scopeFor(settings, launch.pool));
     const at = launchedAt < from ? launchedAt : from;
     const isHeld = versions.some(

@@ -8,6 +8,7 @@ import type { Karpenter } from "../karpenter.ts";
 import type { HoldRules } from "./hold-rules.ts";
 import { must } from "./must.ts";
 import { isCovered, isWithin, requestsOf, scopeFor } from "./oracle.ts";
+import { mayGo } from "./pays-rules.ts";
 import type { Records, Written } from "./records.ts";
 
 /** Our label and annotation on a node. */
@@ -89,7 +90,11 @@ export class NodeRules {
     must(now.value === undefined || !this.#ours.has(name), "a mark is removed as a whole", facts);
     const isMeant =
       by.settings.mode === "observe" || !isCovered(by.settings, pool) || this.#mayDrift(by, node);
-    must(isMeant || !holds.isRunning(label), "no node is released while it is held", facts);
+    // Where a user has changed the annotation, the node is not held by us: an older hold's label is all that goes.
+    const isTheirs = before.value !== undefined && before.value !== "true";
+    const isHeld = !isMeant && !isTheirs && holds.isRunning(label);
+    must(!isHeld || mayGo(this.#facts, by, node), "no node is released while it is held", facts);
+    if (isHeld) this.#facts.karpenter.letGo.set(name, this.#facts.world.time);
     this.#ours.delete(name);
   }
 
@@ -100,6 +105,7 @@ export class NodeRules {
     must(isCovered(settings, pool), "no node but Karpenter's is marked, and none that is left out", facts);
     must(settings.mode === "hold", "nothing is marked while the holder observes", facts);
     must(now.value === "true", "a mark is label and annotation together", facts);
+    this.#facts.karpenter.letGo.delete(name);
     const isAdopted = isHoldId(before.label) && before.value === "true";
     must(before.value === undefined || isAdopted, "a user's annotation is never changed", facts);
     must(before.label === undefined || holdId > before.label, "the younger mark wins", facts);

@@ -27,14 +27,18 @@ export const isCovered = (
   pool: string | undefined,
 ): pool is string => pool !== undefined && !nodePools.except.includes(pool);
 
-/** Launches end together, `hold` after the last, at the latest `maxHold` after the first. */
-export function launchEnd({ startedAt, lastLaunchAt }: LaunchHold, { hold, maxHold }: Rules): Date {
+/** How long a launch holds. */
+export const lengthOf = ({ auto, hold, maxHold }: Rules): Duration => (auto ? maxHold : hold);
+
+/** Launches end together, `hold` after the last, at the latest `maxHold` after the first; with auto `maxHold` after the last. */
+export function launchEnd({ startedAt, lastLaunchAt }: LaunchHold, { auto, hold, maxHold }: Rules): Date {
+  if (auto) return after(lastLaunchAt, maxHold);
   const cap = startedAt.getTime() + (maxHold || Number.MAX_SAFE_INTEGER);
   return new Date(Math.min(lastLaunchAt.getTime() + hold, cap, 8e15));
 }
 
 export const isCapped = (held: LaunchHold, rules: Rules): boolean =>
-  launchEnd(held, rules) < after(held.lastLaunchAt, rules.hold);
+  launchEnd(held, rules) < after(held.lastLaunchAt, lengthOf(rules));
 
 const records = ({ record, whole }: Known) => [record, ...(whole ? [whole] : [])];
 

@@ -12,6 +12,7 @@ import {
   isWithin,
   latest,
   launchEnd,
+  lengthOf,
   releasedAt,
   silencedUntil,
 } from "./oracle.ts";
@@ -58,7 +59,7 @@ export class RecordRules {
       must(isLaunch, "nothing but a launch of the scope extends a launch hold", facts);
       must(!known.every((one) => at < silencedUntil(one)), "a launch that was silenced holds nothing", facts);
       must(after(at, settings.initialDelay) <= to, "nothing is held before the initial delay", facts);
-      must(after(at, settings.hold) > from, "a launch that is too old holds nothing", facts);
+      must(after(at, lengthOf(settings)) > from, "a launch that is too old holds nothing", facts);
     }
     if (!old || (now && !isStart) || !belongs(settings, scope) || silenced(old.lastLaunchAt)) return;
     must(launchEnd(old, settings) <= to, "no launch hold ends before its time", facts);

@@ -4,6 +4,7 @@ import { holdLabel } from "../../../lambda/core/marks/keys.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
 import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { World } from "../../../simulator/world.ts";
+import { goodSkew } from "../commands.ts";
 import type { Karpenter } from "../karpenter.ts";
 import type { HoldRules } from "./hold-rules.ts";
 import {
@@ -12,6 +13,7 @@ import {
   isSurelyFree,
   isSurelyHeld,
   type Known,
+  lengthOf,
   requestsOf,
   scopeFor,
   silencedUntil,
@@ -89,6 +91,7 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
       yield { scope, text: `${name} is drifted`, needs: [...needs, "claims"] };
     if (isLongAt(after(time, skew)) && !isRequestedAt(after(time, skew))) return;
   }
+  if (marked === undefined && mayBeGone({ karpenter, skew }, known, { name, now: time })) return;
   const value = annotations[settings.holdAnnotation];
   const isOlder = marked !== undefined && hold !== undefined && marked < hold.id;
   const isTheirs = isOlder
@@ -97,10 +100,25 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
   if (!isTheirs) yield { scope, text: `${name} lacks a mark of ${scope}`, needs };
 }
 
+/** Whether a node may be without a mark because it was let go. On a good day it is marked again when nobody takes it. */
+function mayBeGone(
+  { karpenter, skew }: Pick<Facts, "karpenter" | "skew">,
+  { record }: Known,
+  { name, now }: Readonly<{ name: string; now: Date }>,
+): boolean {
+  const at = karpenter.letGo.get(name);
+  if (skew > goodSkew) return at !== undefined || record.account?.letGo[name] !== undefined;
+  return at !== undefined && after(at, takenWithin) > now;
+}
+
+/** Karpenter has ten minutes, and looks come once a minute. */
+const takenWithin = minutes(12);
+
 /** Launches that are known only by what the cluster shows: a NodeClaim, or else a node that no launch explains. */
 function* ofLaunches({ world, karpenter, records, skew }: Facts): Generator<Unfinished> {
   const { settings, time } = world;
-  const { hold, initialDelay } = settings;
+  const { initialDelay } = settings;
+  const hold = lengthOf(settings);
   const { isReadable } = karpenter;
   // A node may have been launched ten minutes before it joined, and launches are known for a quarter of an hour.
   const shown = isReadable ? hold : Math.min(hold, minutes(15)) - longestBoot;

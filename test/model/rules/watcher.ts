@@ -1,4 +1,5 @@
 import { after, type Duration, minutes } from "../../../lambda/core/duration.ts";
+import type { Scope } from "../../../lambda/core/scope.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
@@ -8,6 +9,7 @@ import { HoldRules } from "./hold-rules.ts";
 import { scopesOf } from "./inputs.ts";
 import { must } from "./must.ts";
 import { NodeRules } from "./node-rules.ts";
+import { overdue } from "./pays-rules.ts";
 import { RecordRules } from "./record-rules.ts";
 import { Records, type Written } from "./records.ts";
 import { type Unfinished, unfinished } from "./unfinished.ts";
@@ -24,6 +26,8 @@ export class Watcher {
   readonly #duties: Duties;
   /** What was unfinished when an invocation began, and has been ever since. */
   readonly #passes = new Map<Invocation, Map<string, Unfinished>>();
+  /** When somebody asked for a hold of a scope last. */
+  readonly #asked = new Map<Scope, Date>();
   /** Functions that ran when other settings were deployed, and until the last of them has ended. */
   #isMixed = false;
 
@@ -66,6 +70,12 @@ export class Watcher {
   unfinished(): readonly Unfinished[] {
     const [world, karpenter, records, holds] = [this.#world, this.#karpenter, this.#records, this.#holds];
     return [...unfinished({ world, karpenter, records, holds, skew: this.#skew })];
+  }
+
+  /** What a good day lets go of too late. */
+  overdue(): readonly string[] {
+    const facts = { world: this.#world, karpenter: this.#karpenter, records: this.#records };
+    return [...overdue(facts, this.#asked)];
   }
 
   /** What must be true long after the last launch and request, when all work is finished. */

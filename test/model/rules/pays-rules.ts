@@ -1,0 +1,66 @@
+import { after, minutes } from "../../../lambda/core/duration.ts";
+import { holdLabel } from "../../../lambda/core/marks/keys.ts";
+import type { Scope } from "../../../lambda/core/scope.ts";
+import type { NodeView } from "../../../simulator/cluster-view.ts";
+import type { Invocation } from "../../../simulator/invocation.ts";
+import type { World } from "../../../simulator/world.ts";
+import { goodSkew, mostSkew } from "../commands.ts";
+import { type Karpenter, movable } from "../karpenter.ts";
+import { heldUntil, isCovered, requestsOf, scopeFor } from "./oracle.ts";
+import type { Records } from "./records.ts";
+
+type Facts = Readonly<{ world: World; karpenter: Karpenter; records: Records }>;
+
+/** Whether a function may let a node go while it is held: nothing that must stay runs on it, and its evictions are paid for. */
+export function mayGo(
+  { world, karpenter, records }: Facts,
+  by: Invocation,
+  { name, pool = "" }: NodeView,
+): boolean {
+  const { settings } = by;
+  if (!settings.auto) return false;
+  const { pods = "none", since = new Date(0) } = karpenter.loads.get(name) ?? {};
+  return records.knownSince(by, scopeFor(settings, pool)).some((known) => {
+    const { account, launchHold } = known.record;
+    if (!account || !launchHold) return false;
+    if (requestsOf(known).some(({ until }) => until > after(world.time, mostSkew))) return false;
+    // What began to run since the last look is not known.
+    if (after(since, mostSkew) >= account.at) return true;
+    const evictions = pods === "movable" ? movable * settings.evictionCost : 0;
+    return pods !== "fixed" && after(launchHold.startedAt, evictions) <= after(world.time, mostSkew);
+  });
+}
+
+/** Looks come once a minute, and a node joins while functions run. */
+const slack = minutes(3);
+
+/**
+ * On a good day: scopes in which fewer nodes were let go than have been empty for the time of a relaunch. While somebody
+ * asks for a hold, pods are read by sweeps alone, of which a good day has none; `asked` remembers when that was.
+ */
+export function* overdue({ world, karpenter, records }: Facts, asked: Map<Scope, Date>): Generator<string> {
+  const { settings, time, nodes, nodeClaims, holds } = world;
+  const { auto, mode, relaunchCost } = settings;
+  if (!auto || mode !== "hold") return;
+  for (const { scope } of holds.records.values()) {
+    const known = records.known(scope);
+    const { launchHold, account } = known.record;
+    const isHeld = heldUntil(known, after(time, goodSkew), after(time, -goodSkew)) !== undefined;
+    if (known.record.requests.length > 0) asked.set(scope, time);
+    if (!launchHold || !isHeld || known.record.requests.length > 0) continue;
+    const held = Math.max(launchHold.startedAt.getTime(), asked.get(scope)?.getTime() ?? 0);
+    const own = nodes.all().filter(({ instance, pool }) => {
+      const claim = nodeClaims.claims.get(instance);
+      return isCovered(settings, pool) && scopeFor(settings, pool) === scope && claim && !claim.isDeleted;
+    });
+    const isEmpty = ({ name, joinedAt }: NodeView) => {
+      const { pods = "none", since = joinedAt } = karpenter.loads.get(name) ?? {};
+      const from = Math.max(since.getTime(), joinedAt.getTime(), held);
+      return pods === "none" && from + relaunchCost + slack <= time.getTime();
+    };
+    const went = own.filter(({ labels }) => labels[holdLabel] === undefined);
+    const gone = went.length + Object.keys(account?.leftAlone ?? {}).length;
+    const empty = own.filter(isEmpty).length;
+    if (empty > gone) yield `${empty} nodes of ${scope} are empty for long, and ${gone} were let go`;
+  }
+}
