@@ -10,7 +10,6 @@ import { minutes, parseDuration } from "../lambda/core/duration.ts";
 import { holderName } from "../lambda/core/marks/keys.ts";
 import type { MetricName } from "../lambda/core/metrics.ts";
 import { scheduleAlias } from "../lambda/names.ts";
-import type { Settings } from "../lambda/settings.ts";
 import { ClusterAccess } from "./access/cluster-access.ts";
 import { acknowledgeWildcard } from "./acknowledge.ts";
 import { environmentOf } from "./functions/environment.ts";
@@ -24,10 +23,17 @@ import { networkOf } from "./network.ts";
 import { dashboardUrl } from "./partition.ts";
 import type { KarpenterNodeHolderProps } from "./props.ts";
 import { HoldTable } from "./resources/hold-table.ts";
-import { HoldDuring, type HoldDuringProps, HoldOn, type HoldOnProps } from "./resources/hold-trigger.ts";
+import {
+  HoldDuring,
+  type HoldDuringProps,
+  HoldOn,
+  type HoldOnProps,
+  type TriggerParts,
+} from "./resources/hold-trigger.ts";
 import { LaunchQueue } from "./resources/launch-queue.ts";
 import { ReleaseSchedules } from "./resources/release-schedules.ts";
 import { SweepTimer } from "./resources/sweep-timer.ts";
+import { restrict } from "./restricted.ts";
 import { refuseSecondHolder } from "./settings/one-holder.ts";
 import { type Plan, planOf } from "./settings/plan.ts";
 
@@ -39,8 +45,8 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
   readonly name: string;
   /** Every alarm, for those who want to route them one by one. */
   readonly alarms: readonly Alarm[];
-  /** Name of the CloudWatch dashboard. */
-  readonly dashboardName: string;
+  /** Name of the CloudWatch dashboard; only with `monitoring: "full"`. */
+  readonly dashboardName: string | undefined;
   /** Handles launches. */
   readonly holdFunction: IFunction;
   /** Releases nodes when a hold is over. */
@@ -63,7 +69,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
   readonly rolesToAdmit: readonly IRole[];
   private readonly metrics: HolderMetrics;
   private readonly watch: Alarms;
-  private readonly triggers: Readonly<{ launches: LaunchQueue; settings: Settings }>;
+  private readonly triggers: TriggerParts;
 
   constructor(scope: Construct, id: string, props: KarpenterNodeHolderProps) {
     super(scope, id);
@@ -117,6 +123,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     this.watch = new Alarms(this, "Alarms", {
       name,
       settings: plan.settings,
+      monitoring: plan.monitoring,
       runbookUrl: plan.runbookUrl,
       metrics: this.metrics,
       functions: { hold: hold.fn, release: release.fn, sweep: sweep.fn, control: control.fn },
@@ -130,14 +137,11 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     this.alarms = this.watch.all;
     if (plan.alarms === "notify") this.watch.requireActions(this);
     if (props.alarmTopic) this.addAlarmAction(new SnsAction(props.alarmTopic));
-    const dashboard = new HolderDashboard(this, "Dashboard", {
-      name,
-      metrics: this.metrics,
-      alarms: this.alarms,
-    });
-    this.dashboardName = dashboard.name;
+    const shown = { name, metrics: this.metrics, alarms: this.alarms };
+    if (plan.monitoring === "full") this.dashboardName = new HolderDashboard(this, "Dashboard", shown).name;
 
-    this.triggers = { launches, settings: plan.settings };
+    this.triggers = { launches, settings: plan.settings, kmsKeyArn: plan.kmsKeyArn };
+    restrict(this, functions.all, plan);
     for (const [i, { scope, for: length, ...window }] of plan.windows.entries()) {
       const of = { name: `${window.schedule} ${window.timeZone}`, ...(scope && { scope }) };
       const lasts = Duration.millis(parseDuration(length) ?? 0);
@@ -168,8 +172,10 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     const deadLetters = this.deadLetterQueues.map((queue) => queue.queueUrl).join(" ");
     output("DeadLetterQueueUrls", "Dead-letter queues: launches, events, invocations", deadLetters);
     output("HoldTable", "Holds, present and past", this.tableName);
-    const url = dashboardUrl(Stack.of(scope), this.dashboardName);
-    output("Dashboard", "Launches, holds and nodes at a glance", url);
+    if (this.dashboardName) {
+      const url = dashboardUrl(Stack.of(scope), this.dashboardName);
+      output("Dashboard", "Launches, holds and nodes at a glance", url);
+    }
     output("ForceRelease", "Releases every held node at once", this.forceReleaseCommand);
     if (this.rolesToAdmit.length === 0) return;
     const roles = this.rolesToAdmit.map(({ roleArn }) => roleArn).join(" ");

@@ -63,6 +63,14 @@ export interface KarpenterNodeHolderProps {
   readonly alarmTopic?: ITopic;
   /** `notify`: every alarm needs an action, like a topic; `none`: alarms notify no one. Default: notify. */
   readonly alarms?: Values<typeof deploymentSettings>["alarms"];
+  /** `full`; `alarms`: no dashboard, and the metrics of alarms alone; `none`: logs alone. Default: full. */
+  readonly monitoring?: Values<typeof deploymentSettings>["monitoring"];
+  /** Permissions boundary of every role. Default: none. */
+  readonly permissionsBoundaryArn?: string;
+  /** Path of every role. Default: none. */
+  readonly rolePath?: string;
+  /** KMS key of table, queues and logs. Default: AWS's own. */
+  readonly kmsKeyArn?: string;
   /** Where your people read the runbook; alarms link to it. Default: none. */
   readonly runbookUrl?: string;
   /** How long CloudWatch keeps logs; `9999` for ever. Default: 30. */

@@ -13,6 +13,9 @@ export const Environment = {
 /** "true" where events about holds are sent. */
 export const eventsVariable = "EVENTS";
 
+/** The setting monitoring, where it is not "full". */
+export const monitoringVariable = "MONITORING";
+
 /** "true" for a function in a VPC; only the one that installs the access reads it. */
 export const vpcVariable = "IN_VPC";
 
@@ -38,6 +41,7 @@ export type Config = Readonly<Record<keyof typeof Environment, string>> &
     settings: Settings;
     region: string;
     events: boolean;
+    monitoring: string | undefined;
     /** The address of AWS, where the environment names another; the SDK's clients read it themselves. */
     endpoint: string | undefined;
   }>;
@@ -62,6 +66,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const { settings, problems: settingProblems } = checkSettings(raw);
   problems.push(...settingProblems);
   if (problems.length > 0) throw new BadInputError("Cannot start", problems);
-  const { [eventsVariable]: events, AWS_ENDPOINT_URL: endpoint } = env;
-  return { ...config, settings, events: events === "true", endpoint };
+  const { [eventsVariable]: events, [monitoringVariable]: monitoring, AWS_ENDPOINT_URL: endpoint } = env;
+  return { ...config, settings, events: events === "true", monitoring, endpoint };
 }

@@ -1,44 +1,17 @@
 import { type Duration, formatDuration, hours, minutes } from "./core/duration.ts";
 import { annotationKey } from "./core/marks/keys.ts";
-import { windowPattern } from "./triggers.ts";
+import type { Setting, SettingsTable } from "./settings-kinds.ts";
+import { deploymentSettings } from "./settings-of-deployment.ts";
 
 /*
- * Every setting, once. From these tables come the functions' environment, the flags of `run`, `manifest` and
- * `template`, the keys of `cdk deploy -c`, the check of the construct's props, what `status -o wide` shows, and the
- * values of the chart. Tests compare the construct's props and the documents with them.
+ * Every setting, once: here, and in settings-of-deployment.ts what only a deployment reads. From these tables come the
+ * functions' environment, the flags of `run`, `manifest` and `template`, the keys of `cdk deploy -c`, the check of the
+ * construct's props, what `status -o wide` shows, and the values of the chart. Tests compare the construct's props and
+ * the documents with them.
  */
 
-type Kind =
-  /** From `least` to `most`. `zero`: what 0s means, where that is allowed too; `or`: a word that is allowed instead. */
-  | Readonly<{
-      kind: "duration";
-      least: Duration;
-      most: Duration;
-      zero?: string;
-      or?: string;
-      whole?: "minutes";
-    }>
-  | Readonly<{ kind: "choice"; choices: readonly string[] }>
-  | Readonly<{ kind: "text"; pattern: RegExp; expected: string; example: string }>
-  /** The pattern is that of each item; commas separate them unless another sign does. */
-  | Readonly<{ kind: "list"; separator?: string; pattern: RegExp; expected: string; example: string }>;
-
-export type Setting = Readonly<{
-  value: Kind;
-  /** What it means, as the documents print it; they add limits and default. */
-  help: string;
-  /** As a user writes it. */
-  default?: string;
-  /** What the documents print when there is no default. */
-  unset?: string;
-  /** The default of `run`, where it differs. */
-  runDefault?: string;
-  /** Resources are computed from it, so a ready-made template cannot have it as a parameter. */
-  constructOnly?: true;
-  /** The name of the construct's prop, where that is an object of the CDK. */
-  prop?: string;
-}>;
-export type SettingsTable = Readonly<Record<string, Setting>>;
+export type { Setting, SettingsTable };
+export { deploymentSettings };
 
 /** What the holder itself reads: the functions from their environment, `run` from its flags. */
 export const holderSettings = {
@@ -133,86 +106,6 @@ export const holderSettings = {
     runDefault: "1m",
     constructOnly: true,
     help: "how often a sweep compares record, nodes and clock",
-  },
-} as const satisfies SettingsTable;
-
-/** What only a deployment reads. */
-export const deploymentSettings = {
-  holdDuring: {
-    value: {
-      kind: "list",
-      separator: ";",
-      pattern: windowPattern,
-      expected: "windows separated by semicolons, each a schedule, a time zone, a length and a scope",
-      example: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h",
-    },
-    unset: "none",
-    help: "windows in which nodes are held, like `cron(0 8 ? * MON-FRI *) Europe/Berlin 2h`",
-  },
-  events: {
-    value: { kind: "choice", choices: ["false", "true"] },
-    default: "false",
-    help: "`true`: send an event to the default event bus when a hold starts, is extended, reaches its cap or ends",
-  },
-  access: {
-    value: { kind: "choice", choices: ["install", "manual"] },
-    default: "install",
-    help: "`install` or `manual`: who installs the rights in the cluster",
-  },
-  vpc: {
-    value: {
-      kind: "text",
-      pattern: /^(?=.*subnet-)(?=.*sg-)((subnet|sg)-([0-9a-f]{8}|[0-9a-f]{17})(, *|$))+$/,
-      expected: "subnets and security groups",
-      example: "subnet-0123456789abcdef0,sg-0123456789abcdef0",
-    },
-    unset: "none",
-    constructOnly: true,
-    help: "subnets and security groups, for clusters with a private endpoint",
-  },
-  alarmTopicArn: {
-    value: {
-      kind: "text",
-      pattern: /^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w.-]+$/,
-      expected: "the ARN of an SNS topic",
-      example: "arn:aws:sns:us-east-1:111122223333:ops",
-    },
-    unset: "none",
-    prop: "alarmTopic",
-    help: "SNS topic that receives every alarm",
-  },
-  alarms: {
-    value: { kind: "choice", choices: ["notify", "none"] },
-    default: "notify",
-    help: "`notify`: every alarm needs an action, like a topic; `none`: alarms notify no one",
-  },
-  runbookUrl: {
-    value: {
-      kind: "text",
-      pattern: /^https?:\/\/[^\s"]+$/,
-      expected: "an address",
-      example: "https://wiki.example.com/runbook",
-    },
-    unset: "none",
-    constructOnly: true,
-    help: "where your people read the runbook; alarms link to it",
-  },
-  logRetentionDays: {
-    value: {
-      kind: "text",
-      pattern: /^(1|3|5|7|14|30|60|90|120|150|180|365|400|545|731|1096|1827|2192|2557|2922|3288|3653|9999)$/,
-      expected: "a number of days that CloudWatch knows",
-      example: "90",
-    },
-    default: "30",
-    constructOnly: true,
-    help: "how long CloudWatch keeps logs; `9999` for ever",
-  },
-  reserveConcurrency: {
-    value: { kind: "choice", choices: ["false", "true"] },
-    default: "false",
-    constructOnly: true,
-    help: "`true`: reserve one concurrent execution, so that two sweeps never run at once",
   },
 } as const satisfies SettingsTable;
 

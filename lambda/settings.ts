@@ -68,8 +68,18 @@ export function checkDeployment(raw: Readonly<Record<string, unknown>>) {
   const windows = deployment.holdDuring.map(readWindow);
   const misfits = windows.flatMap((window) => problemsOfWindow(window, settings));
   const ofWindows = misfits.map((problem) => `holdDuring: ${problem}`);
+  if (raw.alarmTopicArn && deployment.monitoring === "none")
+    others.push("alarmTopicArn has no effect with monitoring=none");
+  const size = Object.values(writeSettings(settings)).join("").length;
+  if (size > longestEnvironment)
+    others.push(
+      `the settings are too long for the environment of a function: ${size} of ${longestEnvironment} letters`,
+    );
   return { settings, deployment, windows, problems: [...problems, ...others, ...ofWindows] };
 }
+
+/** The values of all settings. Lambda takes 4 KB, names and the holder's own ARNs included. */
+const longestEnvironment = 2_400;
 
 type Written = Readonly<Record<string, unknown>> & Pick<Partial<Settings>, "auto" | "nodePools">;
 

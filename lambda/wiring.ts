@@ -35,7 +35,7 @@ type Wired<P> = Readonly<{
 /** What the release function needs; its own bundle contains no client of EC2 or SQS. */
 export function wireRelease(config: Config): Wired<PassPorts> {
   const { settings, region } = config;
-  const telemetry = new Telemetry(settings.cluster);
+  const telemetry = new Telemetry(settings.cluster, config.monitoring);
   const { log, metrics, calls } = telemetry;
   const client = { ...clientDefaults, region };
   const table = new DynamodbTable(calls.ofAws(new DynamoDBClient(client)), config.holdTable);

@@ -32,6 +32,9 @@ export function synthesizeTemplate(access: TemplateKind) {
     holdDuring,
     // Left out again where the settings ask for none.
     events: "true",
+    permissionsBoundaryArn: settingsTable.permissionsBoundaryArn.value.example,
+    rolePath: settingsTable.rolePath.value.example,
+    kmsKeyArn: settingsTable.kmsKeyArn.value.example,
     // The command asks for a topic.
     alarms: "none",
     access,

@@ -60,7 +60,8 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
     );
   }
   const { settings, deployment, windows } = settingsFrom(options);
-  if (!deployment.alarmTopicArn && deployment.alarms === "notify") throw silentAlarms;
+  const { alarmTopicArn, alarms, monitoring } = deployment;
+  if (!alarmTopicArn && alarms === "notify" && monitoring !== "none") throw silentAlarms;
   const { writeTemplate } = await import("../template/write-template.ts");
   writeTemplate({ settings, windows, ...deployment, bucket, prefix, folder: options.out });
   const { stackName } = await import("../../lambda/names.ts");

@@ -1,7 +1,12 @@
-import { eventsVariable, SettingEnvironment, settingsEnvironment } from "../../lambda/environment.ts";
+import {
+  eventsVariable,
+  monitoringVariable,
+  SettingEnvironment,
+  settingsEnvironment,
+} from "../../lambda/environment.ts";
 import { fingerprint, functionName, parts, scheduleGroupName } from "../../lambda/names.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
-import { deploymentSettings, type Values } from "../../lambda/settings-table.ts";
+import { deploymentSettings, settingsTable, type Values } from "../../lambda/settings-table.ts";
 import { type Window, windowMessage } from "../../lambda/triggers.ts";
 
 /** The cluster of the templates that come with the package; so long that every name is cut and thereby unique. */
@@ -20,7 +25,13 @@ export type Resource = Readonly<{
   Properties: {
     FunctionName?: unknown;
     PolicyName?: string;
-    PolicyDocument?: { Statement: { Action: unknown }[] };
+    PolicyDocument?: { Statement: { Action: unknown; Resource?: unknown }[] };
+    PermissionsBoundary?: string;
+    Path?: string;
+    KmsMasterKeyId?: string;
+    KmsKeyId?: string;
+    SSESpecification?: unknown;
+    SqsManagedSseEnabled?: boolean;
     Code?: Asset | Code;
     Environment?: { Variables: Record<string, unknown> };
     AlarmName?: string;
@@ -35,9 +46,14 @@ export type Resource = Readonly<{
     Target?: { Input: string };
   };
 }>;
-export type Template = Readonly<{ Resources: Readonly<Record<string, Resource>> }>;
+export type Template = Readonly<{
+  Resources: Readonly<Record<string, Resource>>;
+  Outputs?: Readonly<Record<string, unknown>>;
+  Mappings?: unknown;
+}>;
 
-export type Choice = Pick<Values<typeof deploymentSettings>, "access" | "events" | "alarmTopicArn"> &
+type Filled = "access" | "events" | "alarmTopicArn" | "monitoring" | Restriction;
+export type Choice = Pick<Values<typeof deploymentSettings>, Filled> &
   Readonly<{
     settings: Settings;
     windows: readonly Window[];
@@ -54,7 +70,57 @@ export function fillIn(text: string, choice: Choice): Template {
     // The CDK names a policy after its id.
     if (resource.Type === "AWS::IAM::Policy") resource.Properties.PolicyName = id.slice(-128);
   }
-  return { ...template, Resources };
+  return withoutUnwanted(restricted({ ...template, Resources }, choice), choice);
+}
+
+/** Leaves out what the monitoring is without. */
+function withoutUnwanted(template: Template, { monitoring }: Choice): Template {
+  if (monitoring === "full") return template;
+  const unwanted = [
+    "AWS::CloudWatch::Dashboard",
+    ...(monitoring === "none" ? ["AWS::CloudWatch::Alarm"] : []),
+  ];
+  const wanted = Object.entries(template.Resources).filter(([, { Type }]) => !unwanted.includes(Type));
+  const { Dashboard: _, ...Outputs } = template.Outputs ?? {};
+  // The mapping leads to the dashboard.
+  const { Mappings, ...others } = template;
+  return { ...others, Resources: Object.fromEntries(wanted), Outputs };
+}
+
+type Restriction = "permissionsBoundaryArn" | "rolePath" | "kmsKeyArn";
+
+/** In the template each of these has its example: puts what is wanted in its place, or leaves it out. */
+function restricted(template: Template, choice: Choice): Template {
+  const wants = (name: Restriction) => choice[name] !== "";
+  const named: readonly Restriction[] = ["permissionsBoundaryArn", "rolePath", "kmsKeyArn"];
+  for (const { Properties } of Object.values(template.Resources)) {
+    if (!wants("permissionsBoundaryArn")) delete Properties.PermissionsBoundary;
+    if (!wants("rolePath")) delete Properties.Path;
+    if (!wants("kmsKeyArn")) {
+      if (Properties.KmsMasterKeyId) Properties.SqsManagedSseEnabled = true;
+      for (const name of ["KmsMasterKeyId", "KmsKeyId", "SSESpecification"] as const) delete Properties[name];
+    }
+    const { PolicyDocument } = Properties;
+    if (!PolicyDocument) continue;
+    const unwanted = named.filter((name) => !wants(name)).map(exampleOf);
+    PolicyDocument.Statement = PolicyDocument.Statement.flatMap((one) => without(unwanted, one));
+  }
+  const text = named
+    .filter(wants)
+    .reduce((all, name) => all.replaceAll(exampleOf(name), choice[name]), JSON.stringify(template));
+  return JSON.parse(text);
+}
+
+const exampleOf = (name: Restriction): string => settingsTable[name].value.example;
+
+/** A statement without the resources that contain one of these; none where it has no other. */
+function without<S extends Readonly<{ Resource?: unknown }>>(texts: readonly string[], statement: S): S[] {
+  const isKept = (resource: unknown) => !texts.some((text) => JSON.stringify(resource).includes(text));
+  const { Resource } = statement;
+  if (Resource === undefined || isKept(Resource)) return [statement];
+  if (!Array.isArray(Resource)) return [];
+  const kept = Resource.filter(isKept);
+  return [{ ...statement, Resource: kept.length === 1 ? kept[0] : kept }];
 }
 
 /** The template has one window; each window of the settings is a copy of its resources. */
@@ -90,9 +156,12 @@ function renamed(text: string, cluster: string): string {
   return names.reduce((all, [old, name]) => all.replaceAll(old, name), text);
 }
 
-function change({ Properties }: Resource, { settings, events, alarmTopicArn, codeOf }: Choice): void {
+function change({ Properties }: Resource, choice: Choice): void {
+  const { settings, events, alarmTopicArn, monitoring, codeOf } = choice;
   const variables = Properties.Environment?.Variables;
   if (variables) setVariables(variables, settings);
+  if (variables && monitoring !== "full" && SettingEnvironment.cluster in variables)
+    variables[monitoringVariable] = monitoring;
   if (events === "false") withoutEvents(Properties);
   if (typeof Properties.Code === "string") Properties.Code = codeOf(Properties.Code);
   if (Properties.holdAnnotation) Properties.holdAnnotation = settings.holdAnnotation;

@@ -1,4 +1,9 @@
-import { Environment, eventsVariable, settingsEnvironment } from "../../lambda/environment.ts";
+import {
+  Environment,
+  eventsVariable,
+  monitoringVariable,
+  settingsEnvironment,
+} from "../../lambda/environment.ts";
 import type { HoldTable } from "../resources/hold-table.ts";
 import type { LaunchQueue } from "../resources/launch-queue.ts";
 import type { ReleaseSchedules } from "../resources/release-schedules.ts";
@@ -13,7 +18,7 @@ type Resources = Readonly<{
 
 /** The environment of every function; the functions read the same keys. */
 export const environmentOf = (
-  { settings, events }: Pick<Plan, "settings" | "events">,
+  { settings, events, monitoring }: Pick<Plan, "settings" | "events" | "monitoring">,
   { table, launches, schedules, releaseFunctionArn }: Resources,
 ): Readonly<Record<string, string>> => ({
   [Environment.holdTable]: table.name,
@@ -23,4 +28,5 @@ export const environmentOf = (
   [Environment.releaseFunctionArn]: releaseFunctionArn,
   ...settingsEnvironment(settings),
   ...(events && { [eventsVariable]: "true" }),
+  ...(monitoring !== "full" && { [monitoringVariable]: monitoring }),
 });

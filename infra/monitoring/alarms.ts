@@ -14,11 +14,14 @@ import { minutes } from "../../lambda/core/duration.ts";
 import { type AlarmHeading, alarmName } from "../../lambda/names.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { settingsTable } from "../../lambda/settings-table.ts";
+import type { Plan } from "../settings/plan.ts";
 import type { HolderMetrics } from "./metrics.ts";
 
 export type WatchedParts = Readonly<{
   name: string;
   settings: Settings;
+  /** `none`: without any alarm. */
+  monitoring: Plan["monitoring"];
   /** Where docs/operating.md is read. */
   runbookUrl: string;
   /** Their periods are long enough to contain a sweep. */
@@ -73,7 +76,8 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, parts: WatchedParts) {
     super(scope, id);
-    this.all = watches(parts).map((watch) => this.alarm(parts, watch));
+    const wanted = parts.monitoring === "none" ? [] : watches(parts);
+    this.all = wanted.map((watch) => this.alarm(parts, watch));
   }
 
   /** Adds this action to every alarm, for ALARM and for OK. */

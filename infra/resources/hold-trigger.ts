@@ -15,6 +15,7 @@ import {
   windowMessage,
 } from "../../lambda/triggers.ts";
 import type { HolderDuration } from "../props.ts";
+import { mayUseKey } from "../restricted.ts";
 import { isDuration } from "../settings/check-props.ts";
 import { unusable } from "../settings/plan.ts";
 import type { LaunchQueue } from "./launch-queue.ts";
@@ -45,11 +46,11 @@ export type HoldDuringProps = TriggerProps &
   }>;
 
 /** Triggers go the way of launches, so that they are delivered again, counted by alarms, and limited in number. */
-type Way = Readonly<{ launches: LaunchQueue; settings: Settings }>;
+export type TriggerParts = Readonly<{ launches: LaunchQueue; settings: Settings; kmsKeyArn: string }>;
 
 /** Holds for a while after each event that matches. */
 export class HoldOn extends Construct {
-  constructor(scope: Construct, id: string, { launches, settings }: Way, props: HoldOnProps) {
+  constructor(scope: Construct, id: string, { launches, settings }: TriggerParts, props: HoldOnProps) {
     super(scope, id);
     const trigger = triggerOf(props);
     const noEvent = isEmpty(props.eventPattern) ? ["eventPattern must name an event: it is empty"] : [];
@@ -66,8 +67,9 @@ export class HoldOn extends Construct {
 
 /** Holds for a while from each time of a schedule on. */
 export class HoldDuring extends Construct {
-  constructor(scope: Construct, id: string, { launches, settings }: Way, props: HoldDuringProps) {
+  constructor(scope: Construct, id: string, parts: TriggerParts, props: HoldDuringProps) {
     super(scope, id);
+    const { launches, settings, kmsKeyArn } = parts;
     const { schedule, timeZone = "UTC" } = props;
     const name = nameOf(this, id, props);
     const window: Window = { ...triggerOf(props), schedule: String(schedule), timeZone: String(timeZone) };
@@ -87,6 +89,7 @@ export class HoldDuring extends Construct {
     });
     const { queue, undelivered } = launches;
     for (const target of [queue, undelivered]) target.grant(role, "sqs:SendMessage");
+    if (kmsKeyArn) mayUseKey(role, kmsKeyArn);
     const asks = new CfnSchedule(this, "Schedule", {
       description: "Holds Karpenter's nodes for a while each time",
       scheduleExpression: schedule,

@@ -22,6 +22,10 @@ export type Plan = Readonly<{
   reserveConcurrency: boolean;
   events: boolean;
   alarms: Values<typeof deploymentSettings>["alarms"];
+  monitoring: Values<typeof deploymentSettings>["monitoring"];
+  permissionsBoundaryArn: string;
+  rolePath: string;
+  kmsKeyArn: string;
   windows: readonly Window[];
 }>;
 
@@ -45,6 +49,7 @@ export function planOf(holder: IConstruct, props: KarpenterNodeHolderProps): Omi
     ...wrong.filter((problem) => problem !== undefined),
     ...(isNameless ? [nameless] : []),
     ...problems,
+    ...(props.alarmTopic && deployment.monitoring === "none" ? [noAlarms] : []),
   ];
   if (all.length > 0 || name === undefined) throw unusable(all, holder);
   return {
@@ -56,9 +61,15 @@ export function planOf(holder: IConstruct, props: KarpenterNodeHolderProps): Omi
     reserveConcurrency: deployment.reserveConcurrency === "true",
     events: deployment.events === "true",
     alarms: deployment.alarms,
+    monitoring: deployment.monitoring,
+    permissionsBoundaryArn: deployment.permissionsBoundaryArn,
+    rolePath: deployment.rolePath,
+    kmsKeyArn: deployment.kmsKeyArn,
     windows,
   };
 }
+
+const noAlarms = "alarmTopic has no effect with monitoring=none";
 
 const nameless =
   "name is missing: the cluster's name is not known at synth; give the cluster a name, or the holder one of its own";

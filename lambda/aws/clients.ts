@@ -13,8 +13,12 @@ export const clientDefaults = {
   },
 } as const;
 
-/** In an account with very many instances, EC2 needs longer for a page. */
+/**
+ * In an account with very many instances, EC2 needs longer for a page. Its calls have one budget for the whole account,
+ * from which Karpenter takes, too: where EC2 throttles, this client slows down by itself.
+ */
 export const ec2Defaults = {
   ...clientDefaults,
+  retryMode: "adaptive",
   requestHandler: { ...clientDefaults.requestHandler, requestTimeout: seconds(20) },
 } as const;

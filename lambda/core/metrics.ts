@@ -25,4 +25,15 @@ export const Metric = {
 } as const;
 
 export type MetricName = keyof typeof Metric;
+
+/** The metrics that alarms watch. */
+export const watchedMetrics: ReadonlySet<MetricName> = new Set([
+  "ReleaseLagMs",
+  "OrphansFound",
+  "NodePatchFailures",
+  "RightsMissing",
+  "HoldActive",
+  "LaunchToProtectedMs",
+  "OldestHoldMs",
+]);
 export const metricNamespace = "KarpenterNodeHolder";

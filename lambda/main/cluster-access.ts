@@ -7,13 +7,16 @@ import { readAccessConfig } from "../cluster-access/environment.ts";
 import { type OpenCluster, onClusterAccessChanged } from "../cluster-access/handler.ts";
 import { newAdmin } from "../cluster-access/new-admin.ts";
 import { minutes } from "../core/duration.ts";
-import { SettingEnvironment, vpcVariable } from "../environment.ts";
+import { monitoringVariable, SettingEnvironment, vpcVariable } from "../environment.ts";
 import { invocation } from "../invocation.ts";
 import { KubernetesClient } from "../kubernetes/client.ts";
 import { systemClock as clock } from "../system-clock.ts";
 import { Telemetry } from "../telemetry/powertools.ts";
 
-const telemetry = new Telemetry(process.env[SettingEnvironment.cluster] ?? "");
+const telemetry = new Telemetry(
+  process.env[SettingEnvironment.cluster] ?? "",
+  process.env[monitoringVariable],
+);
 const { log, metrics } = telemetry;
 const inVpc = process.env[vpcVariable] === "true";
 const eks = new EKSClient(clientDefaults);

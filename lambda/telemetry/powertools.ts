@@ -1,7 +1,7 @@
 import { Logger } from "@aws-lambda-powertools/logger";
 import { Metrics as EmbeddedMetrics } from "@aws-lambda-powertools/metrics";
 import type { Duration } from "../core/duration.ts";
-import { Metric, type MetricName, metricNamespace } from "../core/metrics.ts";
+import { Metric, type MetricName, metricNamespace, watchedMetrics } from "../core/metrics.ts";
 import type { Log, Metrics } from "../core/ports.ts";
 import { systemClock } from "../system-clock.ts";
 import { version } from "../version.ts";
@@ -16,9 +16,12 @@ export class Telemetry {
   events: Readonly<{ send(within: Duration): Promise<void> }> | undefined;
   readonly #logger: Logger;
   readonly #embedded: EmbeddedMetrics;
+  readonly #monitoring: string;
   #processor = process.cpuUsage();
 
-  constructor(cluster: string) {
+  /** `monitoring` is the setting of that name. */
+  constructor(cluster: string, monitoring = "full") {
+    this.#monitoring = monitoring;
     this.#logger = new Logger({ serviceName: "karpenter-node-holder", persistentKeys: { cluster, version } });
     this.#embedded = new EmbeddedMetrics({
       namespace: metricNamespace,
@@ -53,6 +56,7 @@ export class Telemetry {
   }
 
   #add(name: MetricName, value: number): void {
-    this.#embedded.addMetric(name, Metric[name], value);
+    const isWanted = this.#monitoring === "alarms" ? watchedMetrics.has(name) : this.#monitoring !== "none";
+    if (isWanted) this.#embedded.addMetric(name, Metric[name], value);
   }
 }

@@ -1,5 +1,6 @@
 import { EC2Client } from "@aws-sdk/client-ec2";
 import { afterEach, describe, expect, it } from "vitest";
+import { ec2Defaults } from "../../lambda/aws/clients.ts";
 import { Ec2Launches } from "../../lambda/aws/ec2-launches.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
@@ -224,4 +225,9 @@ describe("errors", () => {
     await expect(asking).rejects.toThrow(BrokenSetupError);
     await expect(asking).rejects.toThrow(/^Cannot describe instances: .*ec2:DescribeInstances/);
   });
+});
+
+it("slows down by itself where EC2 throttles, because Karpenter takes from the same budget", async () => {
+  const { config } = new EC2Client({ ...ec2Defaults, region: "eu-west-1" });
+  expect(await config.retryStrategy()).toMatchObject({ mode: "adaptive" });
 });

@@ -233,6 +233,10 @@ export const others: readonly Row[] = [
     },
   ],
   [
+    "no alarms are there, and none were asked for",
+    { ...functionsHave({ MONITORING: "none" }), alarms: async () => [] },
+  ],
+  [
     "another annotation is put",
     {
       ...functionsHave({ HOLD_ANNOTATION: "example.com/stay" }),

@@ -6,7 +6,8 @@ import { describe, expect, it } from "vitest";
 import { HolderStack } from "../../infra/holder-stack.ts";
 import { type HolderVpcObjects, KarpenterNodeHolder } from "../../infra/index.ts";
 import { readContext } from "../../infra/settings/context.ts";
-import { SettingEnvironment } from "../../lambda/environment.ts";
+import { metricNamespace, watchedMetrics } from "../../lambda/core/metrics.ts";
+import { monitoringVariable, SettingEnvironment } from "../../lambda/environment.ts";
 import { settingNames } from "../../lambda/settings.ts";
 import { deploymentSettings, holderSettings } from "../../lambda/settings-table.ts";
 import { otherCosts, otherValues } from "../support/other-values.ts";
@@ -204,4 +205,87 @@ it("cleans up the old cluster when the name changes, because every resource of t
 
   expect(before.length).toBeGreaterThan(5);
   expect(ofAccess(synthesize({ cluster: "green" })).filter((id) => before.includes(id))).toEqual([]);
+});
+
+describe("monitoring", () => {
+  const of = (monitoring: "full" | "alarms" | "none") => synthesize({ monitoring });
+  const watching = (template: Template) =>
+    ["AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard"].map((type) => resourcesOf(template, type).size);
+  const variable = (template: Template) =>
+    Object(functionIn(template, "hold")?.Environment).Variables[monitoringVariable];
+
+  it("is alarms and a dashboard, alarms alone, or nothing, and the functions know which", () => {
+    const [full = [], ...others] = (["full", "alarms", "none"] as const).map((one) => watching(of(one)));
+    const [alarms] = full;
+    expect(alarms).toBeGreaterThan(10);
+    expect([full, ...others]).toEqual([
+      [alarms, 1],
+      [alarms, 0],
+      [0, 0],
+    ]);
+    expect([variable(of("full")), variable(of("none"))]).toEqual([undefined, "none"]);
+  });
+
+  it("emits every metric that an alarm watches", () => {
+    const watched = [...resourcesOf(of("alarms"), "AWS::CloudWatch::Alarm").values()]
+      .filter(({ Properties }) => Properties.Namespace === metricNamespace)
+      .map(({ Properties }) => Properties.MetricName);
+    expect(new Set(watched)).toEqual(watchedMetrics);
+  });
+
+  it("refuses a topic for alarms that are not there", () => {
+    const settings = {
+      cluster: "prod",
+      monitoring: "none",
+      alarmTopicArn: "arn:aws:sns:eu-west-1:111122223333:ops",
+    };
+    expect(() => readContext(settings)).toThrow("alarmTopicArn has no effect with monitoring=none");
+  });
+});
+
+describe("a restricted account", () => {
+  const [boundary, path, key] = ["permissionsBoundaryArn", "rolePath", "kmsKeyArn"].map(
+    (name) => otherValues(deploymentSettings)[name],
+  );
+
+  it("has its boundary and path on every role, and lets them in by either form of an access entry's ARN", () => {
+    const all = [...resourcesOf(everything, "AWS::IAM::Role").values()];
+    expect(all.length).toBeGreaterThan(7);
+    for (const { Properties } of all)
+      expect(Properties).toMatchObject({ PermissionsBoundary: boundary, Path: path });
+    const entries = allowed(everything, "AdminFunctionRole")
+      .filter(({ Action }) => Action.includes("eks:DeleteAccessEntry"))
+      .flatMap(({ Resource }) => Resource);
+    expect(entries.filter((one) => JSON.stringify(one).includes(`"${path}"`))).toHaveLength(5);
+    expect(entries).toHaveLength(10);
+  });
+
+  it("has its key on all that stores something, with the right to use it by those who read and write there", () => {
+    const stored: readonly (readonly [string, object])[] = [
+      ["AWS::SQS::Queue", { KmsMasterKeyId: key }],
+      [
+        "AWS::DynamoDB::Table",
+        { SSESpecification: { KMSMasterKeyId: key, SSEEnabled: true, SSEType: "KMS" } },
+      ],
+      ["AWS::Logs::LogGroup", { KmsKeyId: key }],
+    ];
+    for (const [type, properties] of stored)
+      for (const one of resourcesOf(everything, type).values())
+        expect(one.Properties).toMatchObject(properties);
+    for (const role of ["HoldRole", "ReleaseRole", "SweepRole", "ControlRole", "HoldDuring1Role"])
+      expect(actions(allowed(everything, role)), role).toContain("kms:Decrypt");
+    expect(actions(allowed(everything, "AdminFunctionRole"))).not.toContain("kms:Decrypt");
+  });
+
+  it("needs no policy of its own beside those in the roles, also with the longest name", () => {
+    const cluster = "c".repeat(100);
+    synthesize({ cluster, rolePath: `/${"p".repeat(100)}/` }).resourceCountIs("AWS::IAM::ManagedPolicy", 0);
+  });
+});
+
+it("refuses settings that are too long for a function's environment", () => {
+  const nodePools = Array.from({ length: 200 }, (_, i) => `a-rather-long-name-of-a-pool-${i}`).join(",");
+  expect(() => readContext({ cluster: "prod", nodePools })).toThrow(
+    /too long for the environment of a function/,
+  );
 });

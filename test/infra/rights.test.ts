@@ -79,25 +79,31 @@ it("lets the access function make an admin of itself only, by no other policy, a
   });
 });
 
-it("lets the access function admit the holder's own roles only, and in its own group only", () => {
-  const creating = mayOn("eks:CreateAccessEntry");
-  const principals = creating.map(({ Condition }) => {
-    expect(Condition).toMatchObject({
-      StringEquals: { "eks:principalArn": { "Fn::GetAtt": [expect.any(String), "Arn"] } },
-      "ForAllValues:StringEquals": { "eks:kubernetesGroups": ["karpenter-node-holder"] },
-    });
-    return JSON.stringify(Condition);
-  });
+it("lets the access function admit the holder's own roles only, in its own group and in no other name", () => {
+  const asMember = {
+    "ForAllValues:StringEquals": { "eks:kubernetesGroups": ["karpenter-node-holder"] },
+    StringEqualsIfExists: { "eks:accessEntryType": "STANDARD" },
+    StringLikeIfExists: {
+      "eks:username": { "Fn::Join": ["", ["arn:", { Ref: "AWS::Partition" }, ":sts::*:assumed-role/*"]] },
+    },
+  };
+  const [creating, ...more] = mayOn("eks:CreateAccessEntry");
+  const [updating, ...others] = mayOn("eks:UpdateAccessEntry");
+  expect([more, others]).toEqual([[], []]);
+  for (const one of [creating, updating]) expect(one?.Condition).toMatchObject(asMember);
+  const principals: readonly unknown[] = Object(creating?.Condition).StringEquals["eks:principalArn"];
   expect(principals).toHaveLength(5);
   for (const role of [...roles, "AdminFunctionRole"])
-    expect(principals.filter((one) => one.includes(role))).toHaveLength(1);
+    expect(principals.filter((one) => JSON.stringify(one).includes(role))).toHaveLength(1);
 });
 
 it("lets the access function change and delete the entries of these roles only", () => {
-  const changing = mayOn("eks:DeleteAccessEntry");
-  expect(changing).toHaveLength(5);
-  for (const { Resource } of changing)
-    expect(JSON.stringify(Resource)).toMatch(/access-entry\/prod\/role\/.*"Ref":"\w+Role\w+"},"\/\*"/);
+  for (const action of ["eks:UpdateAccessEntry", "eks:DeleteAccessEntry"]) {
+    const entries = mayOn(action).flatMap(({ Resource }) => Resource);
+    expect(entries).toHaveLength(5);
+    for (const entry of entries)
+      expect(JSON.stringify(entry)).toMatch(/access-entry\/prod\/role\/.*"Ref":"\w+Role\w+"},"\/\*"/);
+  }
 });
 
 it("ties the access function's rights on the cluster to credentials that Lambda gave to that function", () => {

@@ -62,7 +62,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "lambda/system-clock.ts",
     "lambda/version.ts",
   ],
-  "lambda/settings": ["lambda/core/", "lambda/settings-table.ts", "lambda/triggers.ts"],
+  "lambda/settings": ["lambda/core/", "lambda/settings-", "lambda/triggers.ts"],
   "lambda/triggers.ts": ["lambda/core/"],
   "lambda/environment.ts": ["lambda/core/", "lambda/settings.ts"],
   "lambda/wiring.ts": [

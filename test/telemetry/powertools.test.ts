@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BadInputError, TryAgainError } from "../../lambda/core/errors.ts";
+import { Metric } from "../../lambda/core/metrics.ts";
 import { type InvocationContext, invocation } from "../../lambda/invocation.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { Telemetry } from "../../lambda/telemetry/powertools.ts";
@@ -60,6 +61,20 @@ describe("what an invocation reports", () => {
     const CloudWatchMetrics = [{ Namespace: "KarpenterNodeHolder", Dimensions: [["Cluster"]], Metrics }];
     const values = { Cluster: "prod", NodesHeld: 3, LaunchToProtectedMs: 850 };
     expect(metrics).toMatchObject({ ...values, _aws: { CloudWatchMetrics } });
+  });
+
+  it.each([
+    ["full", ["NodesHeld", "ReleaseLagMs"]],
+    ["alarms", ["ReleaseLagMs"]],
+    ["none", []],
+  ])("emits with monitoring=%s only these metrics: %j", async (monitoring, expected) => {
+    const telemetry = new Telemetry("prod", monitoring);
+    const handler = invocation(telemetry, systemClock, async () => {
+      telemetry.metrics.add("NodesHeld", 3);
+      telemetry.metrics.add("ReleaseLagMs", 5);
+    });
+    await handler({}, context);
+    expect(lines.flatMap((line) => Object.keys(line).filter((key) => key in Metric))).toEqual(expected);
   });
 
   it("sends its events before it reports, also after a failure, and leaves Lambda a second", async () => {

@@ -1,5 +1,5 @@
 import { after, type Duration, minutes, parseDuration } from "../../../lambda/core/duration.ts";
-import { SettingEnvironment } from "../../../lambda/environment.ts";
+import { monitoringVariable, SettingEnvironment } from "../../../lambda/environment.ts";
 import { alarmName, alarmNames } from "../../../lambda/names.ts";
 import { about } from "../../terminal/text.ts";
 import type { AlarmFacts } from "../aws/account.ts";
@@ -14,6 +14,7 @@ const settled: Duration = minutes(30);
 export const checkAlarms: Check = {
   link: "alarms",
   async find({ doctor, env }) {
+    if (env[monitoringVariable] === "none") return ok("none, as monitoring=none asks");
     const short = ({ name }: Pick<AlarmFacts, "name">) => name.slice(alarmName(doctor.cluster, "").length);
     const named = (alarms: readonly Pick<AlarmFacts, "name">[]) => alarms.map(short).join(", ");
     const now = doctor.clock.now();

@@ -92,7 +92,9 @@ describe("the Terraform module", () => {
     return fillIn(text, { settings, windows, ...deployment, codeOf });
   };
 
-  const fillable = Object.entries<Setting>(settingsTable).filter(([, { constructOnly }]) => !constructOnly);
+  const fillable = Object.entries<Setting>(settingsTable).filter(
+    ([, { constructOnly, notInTerraform }]) => !constructOnly && !notInTerraform,
+  );
   const others: Readonly<Record<string, string>> = otherValues(Object.fromEntries(fillable));
   const { access: _, ...installed } = others;
   it.each<Readonly<Record<string, string>>>([

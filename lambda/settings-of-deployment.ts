@@ -1,0 +1,121 @@
+import type { SettingsTable } from "./settings-kinds.ts";
+import { windowPattern } from "./triggers.ts";
+
+/** What only a deployment reads. */
+export const deploymentSettings = {
+  holdDuring: {
+    value: {
+      kind: "list",
+      separator: ";",
+      pattern: windowPattern,
+      expected: "windows separated by semicolons, each a schedule, a time zone, a length and a scope",
+      example: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h",
+    },
+    unset: "none",
+    help: "windows in which nodes are held, like `cron(0 8 ? * MON-FRI *) Europe/Berlin 2h`",
+  },
+  events: {
+    value: { kind: "choice", choices: ["false", "true"] },
+    default: "false",
+    help: "`true`: send an event to the default event bus when a hold starts, is extended, reaches its cap or ends",
+  },
+  access: {
+    value: { kind: "choice", choices: ["install", "manual"] },
+    default: "install",
+    help: "`install` or `manual`: who installs the rights in the cluster",
+  },
+  vpc: {
+    value: {
+      kind: "text",
+      pattern: /^(?=.*subnet-)(?=.*sg-)((subnet|sg)-([0-9a-f]{8}|[0-9a-f]{17})(, *|$))+$/,
+      expected: "subnets and security groups",
+      example: "subnet-0123456789abcdef0,sg-0123456789abcdef0",
+    },
+    unset: "none",
+    constructOnly: true,
+    help: "subnets and security groups, for clusters with a private endpoint",
+  },
+  alarmTopicArn: {
+    value: {
+      kind: "text",
+      pattern: /^arn:[\w-]+:sns:[\w-]+:\d{12}:[\w.-]+$/,
+      expected: "the ARN of an SNS topic",
+      example: "arn:aws:sns:us-east-1:111122223333:ops",
+    },
+    unset: "none",
+    prop: "alarmTopic",
+    help: "SNS topic that receives every alarm",
+  },
+  alarms: {
+    value: { kind: "choice", choices: ["notify", "none"] },
+    default: "notify",
+    help: "`notify`: every alarm needs an action, like a topic; `none`: alarms notify no one",
+  },
+  monitoring: {
+    value: { kind: "choice", choices: ["full", "alarms", "none"] },
+    default: "full",
+    notInTerraform: true,
+    help: "`full`; `alarms`: no dashboard, and the metrics of alarms alone; `none`: logs alone",
+  },
+  permissionsBoundaryArn: {
+    value: {
+      kind: "text",
+      pattern: /^arn:[\w-]+:iam::(\d{12}|aws):policy\/[\w+=,.@/-]+$/,
+      expected: "the ARN of an IAM policy",
+      example: "arn:aws:iam::111122223333:policy/boundary",
+    },
+    unset: "none",
+    notInTerraform: true,
+    help: "permissions boundary of every role",
+  },
+  rolePath: {
+    value: {
+      kind: "text",
+      pattern: /^\/([\w+=,.@-]+\/)+$/,
+      expected: "a path that begins and ends in a slash",
+      example: "/platform/",
+    },
+    unset: "none",
+    notInTerraform: true,
+    help: "path of every role",
+  },
+  kmsKeyArn: {
+    value: {
+      kind: "text",
+      pattern: /^arn:[\w-]+:kms:[\w-]+:\d{12}:key\/[\w-]+$/,
+      expected: "the ARN of a KMS key",
+      example: "arn:aws:kms:us-east-1:111122223333:key/0123abcd-0123-0123-0123-0123456789ab",
+    },
+    unset: "AWS's own",
+    notInTerraform: true,
+    help: "KMS key of table, queues and logs",
+  },
+  runbookUrl: {
+    value: {
+      kind: "text",
+      pattern: /^https?:\/\/[^\s"]+$/,
+      expected: "an address",
+      example: "https://wiki.example.com/runbook",
+    },
+    unset: "none",
+    constructOnly: true,
+    help: "where your people read the runbook; alarms link to it",
+  },
+  logRetentionDays: {
+    value: {
+      kind: "text",
+      pattern: /^(1|3|5|7|14|30|60|90|120|150|180|365|400|545|731|1096|1827|2192|2557|2922|3288|3653|9999)$/,
+      expected: "a number of days that CloudWatch knows",
+      example: "90",
+    },
+    default: "30",
+    constructOnly: true,
+    help: "how long CloudWatch keeps logs; `9999` for ever",
+  },
+  reserveConcurrency: {
+    value: { kind: "choice", choices: ["false", "true"] },
+    default: "false",
+    constructOnly: true,
+    help: "`true`: reserve one concurrent execution, so that two sweeps never run at once",
+  },
+} as const satisfies SettingsTable;
