@@ -176,5 +176,5 @@ export const limitsOf = (
   unchanged: number,
 ): string =>
   `A replay of ${replayed} removals against what is there now, ${per === "a month" ? "as a month of 30 days" : per}, at ${formatDuration(relaunchCost)} of node time a launch and ${formatDuration(evictionCost)} an evicted pod: ` +
-  `a node that stays takes the next launch in its NodePool whatever its size, no pod behaves differently, ` +
+  `a node that stays takes the next launch in its NodePool whatever its size, no pod behaves differently, hold=auto waits for each price without what it learns, ` +
   `from Karpenter 1.14 on consolidateAfter keeps more nodes than shown, and ${unchanged} removals (drift, replacements of unknown size) stay as they were.`;
