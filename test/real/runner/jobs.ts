@@ -50,7 +50,8 @@ export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (suite === "chart") return ["control-plane", "helm"];
   if (suite === "template") return ["python-cfn-lint"];
   const emulated = ["control-plane", "python-emulator"] as const;
-  if (suite === "commands") return [...emulated, `lab-${newestKarpenter}`];
+  if (suite === "commands")
+    return [...emulated, "kubelet", `karpenter-${newestKarpenter}`, `lab-${newestKarpenter}`];
   if (suite === "lab-engine") return [`lab-${newestKarpenter}`];
   if (suite === "deployed-karpenter") return [...emulated, "kubelet", `karpenter-${karpenter}`];
   const onEmulator = ["deployed", "doctor", "documents", "holds", "private-endpoint", "smoke"];
