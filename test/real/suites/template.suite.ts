@@ -32,6 +32,9 @@ const everything = {
   holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h; rate(1 day) 30m",
   vpc: "subnet-0123456789abcdef0,sg-0123456789abcdef0",
   alarmTopicArn: "arn:aws:sns:us-east-1:111122223333:ops",
+  permissionsBoundaryArn: settingsTable.permissionsBoundaryArn.value.example,
+  rolePath: settingsTable.rolePath.value.example,
+  kmsKeyArn: settingsTable.kmsKeyArn.value.example,
 };
 
 it.each([
@@ -48,7 +51,14 @@ it.each([
 
     expect(stdout + stderr).toBe("");
 
-    const found = run(lint, ["--ignore-checks", redundantDependency, "--", join(out, "*.template.json")]);
+    const found = run(lint, [
+      "--ignore-checks",
+      redundantDependency,
+      "--regions",
+      "ALL_REGIONS",
+      "--",
+      join(out, "*.template.json"),
+    ]);
 
     await expect(found.then(({ stdout }) => stdout)).resolves.toBe("");
   } finally {
