@@ -12,7 +12,7 @@ export class UsageError extends Error {
 
 const suiteFiles = globSync("*.suite.ts", { cwd: join(import.meta.dirname, "../suites") });
 export const suites = suiteFiles.map((file) => basename(file, ".suite.ts")).sort();
-const withKarpenter = ["karpenter", "truth-table"];
+const withKarpenter = ["advise", "karpenter", "truth-table"];
 const onAnyKarpenter = [...withKarpenter, "deployed-karpenter"];
 /** Long suites, which start first, the longest at the head, so that the run does not end with a wait for one of them. */
 const longest = ["karpenter", "deployed", "deployed-karpenter", "churn", "smoke", "truth-table"];
