@@ -105,8 +105,9 @@ function killed(rows: readonly Row[]): string {
     return least === most ? `${least}` : `${least} to ${most}`;
   };
   const own = range(rows.map(({ best }) => byConsolidation(best)));
-  const holders = rows.flatMap(({ group }) =>
-    group.arms.filter(({ arm }) => isHolder(arm)).map(byConsolidation),
+  const arms = rows.flatMap(({ group }) => group.arms.filter(({ arm }) => isHolder(arm)));
+  const holders = [...Map.groupBy(arms, ({ arm }) => arm)].map(
+    ([arm, found]) => `${range(found.map(byConsolidation))} with \`${arm}\``,
   );
-  return `Consolidation killed ${own} jobs a run with the best of Karpenter's own settings, and ${range(holders)} with the holder.`;
+  return `Consolidation killed ${[`${own} jobs a run with the best of Karpenter's own settings`, ...holders].join(", ")}.`;
 }

@@ -78,7 +78,7 @@ describe("the verdict", () => {
       groupsOf([...runsOf("budget-hourly", 9), aRun({ arm: "hold-20m", jobsKilledBy })]),
     );
     expect(some.at(-1)).toContain(
-      "0 jobs a run with the best of Karpenter's own settings, and 4 with the holder",
+      "0 jobs a run with the best of Karpenter's own settings, 4 with `hold-20m`",
     );
   });
 
