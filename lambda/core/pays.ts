@@ -65,7 +65,7 @@ const noAccount = (now: Date): Account => ({
 
 /**
  * Decides which nodes no longer pay. A node goes when it has been superfluous, or has wasted time, for as long as its
- * removal is worth: who waits that long never pays more than twice what it costs who knows the future.
+ * removal is worth. `waitsForRelaunch` says how much more that costs at most than knowing the future.
  */
 export function lookAtNodes(
   before: Account | undefined,
