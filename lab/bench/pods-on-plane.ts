@@ -67,7 +67,7 @@ const env = Array.from({ length: 10 }, (_, i) => ({
 }));
 const probe = { httpGet: { path: "/healthz", port: 8080 }, periodSeconds: 10, failureThreshold: 3 };
 const container = (name: string) => ({
-  ...{ name, image: `registry.example.com/team/${name}@sha256:${"0123456789abcdef".repeat(4)}`, env },
+  ...{ name, image: `example.invalid/team/${name}@sha256:${"0123456789abcdef".repeat(4)}`, env },
   ...{ livenessProbe: probe, readinessProbe: probe, ports: [{ containerPort: 8080 }] },
   resources: { requests: { cpu: "300m", memory: "1Gi" }, limits: { memory: "1Gi" } },
   volumeMounts: [{ name: "config", mountPath: "/etc/config" }],

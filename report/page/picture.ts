@@ -39,22 +39,6 @@ export type Colour = keyof typeof light;
 /** A colour of the present theme. */
 export const colour = (name: Colour): string => `var(--knh-${name})`;
 
-/** Colours for series, distinguishable with red-green colour blindness. */
-export const seriesColours: readonly Colour[] = [
-  "launch",
-  "held",
-  "release",
-  "own",
-  "image",
-  "eviction",
-  "ink",
-  "free",
-  "faint",
-  "teal",
-  "pink",
-  "navy",
-];
-
 const declared = (theme: Readonly<Record<string, string>>) =>
   Object.entries(theme)
     .map(([name, value]) => `--knh-${name}:${value}`)

@@ -1,6 +1,6 @@
 import { element } from "../markup.ts";
 import { type Colour, colour, picture, text } from "../page/picture.ts";
-import { timeTicks } from "../plots/scale.ts";
+import { timeTicks } from "../scale.ts";
 import { type ClockStyle, counted, formatSpan, formatTime, localTime, realMinute } from "./clock.ts";
 import { drawPoints, shapeOf } from "./draw-points.ts";
 import { drawHolds, drawLanes } from "./draw-spans.ts";

@@ -1,4 +1,4 @@
-import { type Scale, scaleOf } from "../plots/scale.ts";
+import { type Scale, scaleOf } from "../scale.ts";
 import type { Timeline } from "./timeline.ts";
 
 /** Where everything goes; lengths in the units of the picture. */

@@ -1,8 +1,6 @@
 import { expect, it } from "vitest";
 import { drawPage } from "../../report/page/page.ts";
 import { heldNow, timelineTables } from "../../report/page/tables.ts";
-import { drawBars } from "../../report/plots/bars.ts";
-import { drawLines, drawScatter, type Plot } from "../../report/plots/plot.ts";
 import { utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline, type TimelineOptions } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
@@ -47,33 +45,6 @@ const draw = (options: Partial<TimelineOptions>) =>
 const many = Array.from({ length: 12 }, (_, i) => [joined(`n${i}`, i), marked(`n${i}`, "h1", 20)]).flat();
 const oneHold = [holdStarted("h1", 1, 60), holdExtended("h1", 30, 90)];
 
-const plot: Plot = {
-  title: "Cost",
-  x: { label: "hold", unit: "min" },
-  y: { label: "launches" },
-  series: ["short", "longer"].map((name, i) => ({
-    name,
-    points: [
-      [1_500, i],
-      [0.25, 7],
-      [20, 2 + i],
-    ],
-  })),
-  note: { x: 1_200, text: "recommended" },
-};
-const bars = {
-  title: "Arms",
-  subtitle: ["Less is better."],
-  groups: [
-    {
-      label: "nodes & pods",
-      bars: [
-        { name: "none", value: 1_250, colour: "free" },
-        { name: "holder", value: 0, colour: "held" },
-      ],
-    },
-  ],
-} as const;
 const page = {
   title: "A & B",
   about: "Nodes",
@@ -89,9 +60,6 @@ it.each<[string, () => string]>([
   ["hour.svg", () => draw({ end: at(4_200).getTime() })],
   ["phone.svg", () => draw({ width: 380, clock: { kind: "elapsed", minute: 30_000 } })],
   ["low.svg", () => draw({ lanesHeight: 20, subtitle: "without names", clock: utcFor(0, 1) })],
-  ["lines.svg", () => drawLines(plot)],
-  ["scatter.svg", () => drawScatter({ ...plot, subtitle: "each arm", note: { x: 2, text: "left" } })],
-  ["bars.svg", () => drawBars(bars)],
   ["days.txt", () => timelineTables(timeline(200_000), utcFor(0, 200_000_000))],
   ["tables.txt", () => timelineTables(timeline(), utcFor(0, 1))],
   ["held.txt", () => heldNow(timeline(), utcFor(0, 1)) + heldNow(timeline(2_500), utcFor(0, 1))],

@@ -61,7 +61,7 @@ export const ofSchedules: readonly Check[] = [
         .slice(0, 5)
         .map(({ name, expression }) =>
           fail(
-            `${name} (${expression}) is no one-shot of the holder: whoever holds a function's credentials can create it`,
+            `${name} (${expression}) is no one-shot of the holder: anyone with the credentials of a function can create it`,
             `If it is not yours: aws scheduler delete-schedule --group-name ${group} --name ${name}; then see ${documentLink("security.md")}`,
           ),
         );

@@ -1,7 +1,6 @@
 import { element, hint, short } from "../../../report/markup.ts";
 import { picture, text } from "../../../report/page/picture.ts";
-import { formatNumber } from "../../../report/plots/plot.ts";
-import { numberTicks, type Scale, scaleOf } from "../../../report/plots/scale.ts";
+import { formatNumber, numberTicks, type Scale, scaleOf } from "../../../report/scale.ts";
 import { evictions, nodeTime, usualWeights } from "../cost.ts";
 import { cheapest } from "./compare.ts";
 import { type ArmRuns, type Group, isHolder, meanOf } from "./groups.ts";

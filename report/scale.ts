@@ -39,3 +39,7 @@ export function timeTicks(from: number, to: number, origin: number, most = 12): 
   const count = Math.max(0, Math.floor((to - first) / step) + 1);
   return Array.from({ length: count }, (_, i) => first + i * step);
 }
+
+/** A number as a reader wants it: 1,234 or 0.25. */
+export const formatNumber = (value: number): string =>
+  value.toLocaleString("en", { maximumSignificantDigits: Math.abs(value) >= 1_000 ? 15 : 3 });
