@@ -10,9 +10,9 @@ import { hasKarpenter, type Job } from "./jobs.ts";
 import { failure, noTests, type Outcome, sum } from "./outcome.ts";
 import { type RunContext, runJob } from "./run-job.ts";
 
-/** Two cores can run two suites with Karpenter, which mostly wait for its timers, beside two others. */
-const maxAtOnce = 4;
-const maxOfOneKind = 2;
+/** Two cores can run two suites with Karpenter, which mostly wait for its timers, beside three others. */
+const mostWithKarpenter = 2;
+const mostOthers = 3;
 
 /** Runs all jobs, some of them at the same time. */
 export async function runAll(
@@ -40,7 +40,8 @@ export async function runAll(
     }
   };
   const hasRoom = (job: Job) =>
-    [...running].filter((other) => hasKarpenter(other) === hasKarpenter(job)).length < maxOfOneKind;
+    [...running].filter((other) => hasKarpenter(other) === hasKarpenter(job)).length <
+    (hasKarpenter(job) ? mostWithKarpenter : mostOthers);
   const run = async (job: Job) => {
     progress.print(`── ${job.title}${context.live ? "" : " starts"}`);
     const began = performance.now();
@@ -61,7 +62,7 @@ export async function runAll(
       ? runJob(job, context, stopped)
       : { outcome: failure("could not be built"), output: "" };
 
-  await Promise.all([building, ...Array.from({ length: maxAtOnce }, worker)]);
+  await Promise.all([building, ...Array.from({ length: mostWithKarpenter + mostOthers }, worker)]);
   progress.stop();
   return total;
 }
