@@ -95,6 +95,16 @@ describe("a ledger of twelve hours", async () => {
     expect(broken(ledger)).toContain(criterion);
   });
 
+  it("counts a node that joins in the second in which it begins: the cluster's times have whole seconds", () => {
+    const [begin, ...rest] = samples;
+    const nodes = rest.flatMap((one) => (one.kind === "nodes" ? one.nodes : []));
+    const joined = nodes.find(({ name }) => name !== "old" && name !== "users")?.createdAt;
+    if (begin?.kind !== "begin" || !joined) throw new Error("no node joined");
+    const firstBurst = rest.filter((one) => one.at >= joined && one.at < after(joined, minutes(50)));
+    const ledger = [{ ...begin, at: after(joined, 900) }, ...firstBurst];
+    expect(broken(ledger)).not.toContain("a node that joins is marked");
+  });
+
   it("proves nothing where nothing was seen", () => {
     expect(broken(samples.slice(0, 3))).toEqual(
       expect.arrayContaining(["a node that joins is marked", "a hold that has ended leaves no mark"]),

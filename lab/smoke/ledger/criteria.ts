@@ -99,7 +99,9 @@ function joinedIn({ begin, nodes }: Ledger): readonly NodeSeen[] {
     for (const node of sample.nodes) if (!first.has(node.name)) first.set(node.name, node);
   const isOurs = ({ label, annotation }: NodeSeen) =>
     isHoldId(label) || (label === undefined && annotation === undefined);
-  return [...first.values()].filter((node) => node.createdAt >= begin && isOurs(node));
+  // The cluster's times have whole seconds.
+  const second = new Date(Math.floor(begin.getTime() / seconds(1)) * seconds(1));
+  return [...first.values()].filter((node) => node.createdAt >= second && isOurs(node));
 }
 
 /** How long the slowest node waited; nodes that went, or joined too late to be judged, are left out. */
