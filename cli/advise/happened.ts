@@ -40,9 +40,12 @@ function fromEvents(facts: ClusterFacts, events: readonly KubernetesEvent[]): Ac
   const chosen = new Map(
     ofClaims
       .filter(({ reason }) => reason === "DisruptionTerminating")
-      .map(({ name, message, at }) => [name, { at, reason: titled(message.split(": ").at(-1) ?? "") }]),
+      .map(({ name, message, at }) => [name, { at, reason: reasonIn(message) }]),
   );
-  const ended = new Set(ofClaims.filter(({ reason }) => reason === "Finalized").map(({ name }) => name));
+  // Karpenter 1.15 leaves out the name of what is gone.
+  const ended = new Set(
+    ofClaims.filter(({ reason, name }) => reason === "Finalized" && name !== "").map(({ name }) => name),
+  );
   const evicted = dated.filter(
     ({ kind, reason }) => kind === "Pod" && (reason === "Evicted" || reason === "Disrupted"),
   );
@@ -65,6 +68,9 @@ function fromEvents(facts: ClusterFacts, events: readonly KubernetesEvent[]): Ac
     ...(lifetime !== undefined && { lifetime }),
   };
 }
+
+/** "Disrupting NodeClaim: Underutilized"; up to version 1.0 with what is done: "Underutilized/replace". */
+const reasonIn = (message: string): string => titled(message.split(": ").at(-1)?.split("/", 1)[0] ?? "");
 
 /** Pods of Jobs that are still there: they carry the Job's name. Those of a Job that is gone are not found. */
 function jobsAmong(pods: ReadonlySet<string>, { jobs }: ClusterFacts): number {

@@ -81,7 +81,8 @@ export function readKarpenterLog(text: string): History | undefined {
       nodePool: poolIn(launch.node),
       ...(replacements.has(launch.node) && { isReplacement: true }),
     })),
-    removals,
+    // A command that Karpenter repeats is one removal.
+    removals: [...new Map(removals.map((removal) => [removal.node, removal])).values()],
     ended: [...ended],
   };
 }

@@ -68,6 +68,11 @@ it("forgets a command that Karpenter gave up", () => {
   );
 });
 
+it("counts a command that Karpenter repeats once", () => {
+  const { removals } = read(disrupted([a], 1), disrupted([a], 3));
+  expect(removals).toMatchObject([{ node: a, at: at(3) }]);
+});
+
 it("reads what version 1.0 writes into the message, by the names of nodes", () => {
   const { removals } = read(launched(a, 0), disruptedBefore1_1(`node-${a}`, 9));
   expect(removals).toMatchObject([{ node: a, reason: "Underutilized", pods: 2, share: 1 }]);

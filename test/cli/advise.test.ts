@@ -85,6 +85,19 @@ describe("advise with a kubeconfig and nothing else", () => {
     await expect(`${steady}\n`).toMatchFileSnapshot("printed/advice.txt");
   });
 
+  it("names the reason alone where version 1.0 adds what is done", async () => {
+    const message = "Disrupting NodeClaim: Underutilized/replace";
+    const events = [anEvent("NodeClaim", "default-gone1", "DisruptionTerminating", message, minutes(20))];
+    const { output } = await adviseOn({ ...readable, events }, "-o", "json");
+    expect(JSON.parse(output).happened[0].byReason).toEqual({ Underutilized: 1 });
+  });
+
+  it("counts no event about a NodeClaim without a name", async () => {
+    const events = [anEvent("NodeClaim", "", "Finalized", "Finalized karpenter.sh/termination", minutes(20))];
+    const { output } = await adviseOn({ ...readable, events }, "-o", "json");
+    expect(JSON.parse(output).happened[0].removed).toBe(0);
+  });
+
   it("says of each part that it may not read that it is unknown, and never 0", async () => {
     const { exit, output } = await adviseOn({ pods: [karpentersPod()] });
     expect(exit).toBe(0);

@@ -70,7 +70,7 @@ describe(`advise on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`, () 
     // A pod that cannot be placed for a moment may cost a node more.
     for (const { launched, removed } of [events, log]) {
       expect(launched).toBeGreaterThanOrEqual(3);
-      expect(removed).toBe(launched);
+      expect(removed, JSON.stringify(answer.happened)).toBe(launched);
     }
     expect(log.launched).toBe(events.launched);
     expect(log.byReason).toEqual(events.byReason);
