@@ -15,7 +15,9 @@ export const suites = suiteFiles.map((file) => basename(file, ".suite.ts")).sort
 const withKarpenter = ["advise", "karpenter", "truth-table"];
 const onAnyKarpenter = [...withKarpenter, "deployed-karpenter"];
 /** Long suites, which start first, the longest at the head, so that the run does not end with a wait for one of them. */
-const longest = ["karpenter", "deployed", "deployed-karpenter", "churn", "smoke", "truth-table"];
+const longest = [
+  ...["karpenter", "deployed", "deployed-karpenter", "churn", "upgrades", "smoke", "ledger", "truth-table"],
+];
 /** Whether Karpenter runs most of the time; the lab on the wall clock always uses the newest. */
 export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean =>
   [...withKarpenter, "churn"].includes(suite);
@@ -54,7 +56,9 @@ export function partsOf({ suite, karpenter }: Job): readonly Part[] {
     return [...emulated, "kubelet", `karpenter-${newestKarpenter}`, `lab-${newestKarpenter}`];
   if (suite === "lab-engine") return [`lab-${newestKarpenter}`];
   if (suite === "deployed-karpenter") return [...emulated, "kubelet", `karpenter-${karpenter}`];
-  const onEmulator = ["deployed", "doctor", "documents", "holds", "private-endpoint", "smoke"];
+  const onEmulator = [
+    ...["deployed", "doctor", "documents", "holds", "ledger", "private-endpoint", "smoke", "upgrades"],
+  ];
   if (onEmulator.includes(suite)) return emulated;
   return ["control-plane"];
 }

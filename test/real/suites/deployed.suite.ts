@@ -6,7 +6,6 @@ import { eventCases } from "../deployed/events.ts";
 import { failureCases } from "../deployed/failures.ts";
 import { holdCases } from "../deployed/holds.ts";
 import { misuseCases } from "../deployed/misuse.ts";
-import { upgradeCases } from "../deployed/upgrades.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 
 /*
@@ -43,6 +42,5 @@ describe("the deployed holder", () => {
   failureCases(() => ({ prod, emulator: world.emulator }));
   alarmCases(() => ({ watched, emulator: world.emulator }));
   misuseCases(() => ({ prod, emulator: world.emulator }));
-  upgradeCases(() => ({ world, prod }));
   changeCases(() => ({ world, prod, watched }));
 });
