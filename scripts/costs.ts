@@ -30,8 +30,8 @@ const memory = 0.5;
 const days = 365 / 12;
 /** A function has a third of the processor on which looks were measured. */
 const slower = 3;
-/** The bytes are of `npm run bench -- look`. The time is an estimate, which a quiet machine has yet to confirm. */
-const look = { secondsAPod: 8.8 / 50_000, bytesAPod: 430 };
+/** Of `npm run bench -- look`. */
+const look = { secondsAPod: 11.8 / 50_000, bytesAPod: 430 };
 /** Of any other invocation. */
 const invocation = { seconds: 0.5, logBytes: 1_500, reads: 2, writes: 1 };
 /** The record of a large cluster with `hold=auto` has some kilobytes. */
