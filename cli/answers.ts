@@ -6,7 +6,15 @@ import type { RequestStatus, ScopeStatus, Status } from "../lambda/core/operate/
 import type { Verdict } from "../lambda/core/pays.ts";
 import type { PastHold } from "../lambda/core/record.ts";
 import type { Rules } from "../lambda/core/rules.ts";
-import { anyText, count, flag, observed, pastHold, requestCause } from "../lambda/schemas/holds.ts";
+import {
+  anyText,
+  autoFigures,
+  count,
+  flag,
+  observed,
+  pastHold,
+  requestCause,
+} from "../lambda/schemas/holds.ts";
 import { fields, list, openFields, parse } from "../lambda/schemas/parse.ts";
 import { moment, scope } from "../lambda/schemas/values.ts";
 import { Failure } from "./terminal/failure.ts";
@@ -93,6 +101,7 @@ const scopeStatus = answering<ScopeStatus>()(
     observed: v.exactOptional(observed),
     drifted: count,
     goes: v.exactOptional(list(verdict)),
+    paid: v.exactOptional(autoFigures),
     isAwaiting: flag,
     nextLook: v.exactOptional(moment),
   }),

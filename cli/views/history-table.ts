@@ -1,5 +1,6 @@
 import { describeObserved, describeRemoved, sumObserved } from "../../lambda/core/observed.ts";
 import { describeHeld } from "../../lambda/core/operate/status.ts";
+import type { AutoFigures } from "../../lambda/core/pays.ts";
 import type { PastHold } from "../../lambda/core/record.ts";
 import { counted } from "../../report/timeline/clock.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -25,13 +26,14 @@ export function describeSums(holds: readonly PastHold[]): string {
 }
 
 /** With `hold=auto`, what holds have cost and spared. */
-export function paidBy(holds: readonly PastHold[]): readonly string[] {
-  const sum = (name: "superfluous" | "letGo" | "spared") => holds.reduce((all, hold) => all + hold[name], 0);
+export function paidBy(holds: readonly AutoFigures[]): readonly string[] {
+  const sum = (name: keyof AutoFigures) => holds.reduce((all, hold) => all + hold[name], 0);
   const [superfluous, letGo, spared] = [sum("superfluous"), sum("letGo"), sum("spared")];
+  const evictions = counted(sum("evictionsSpared"), "eviction");
   if (superfluous + letGo + spared === 0) return [];
   return [
     `superfluous nodes were held for ${about(superfluous)} of node time`,
-    `${counted(spared, "launch", "launches")} spared, ${counted(letGo, "node")} let go`,
+    `${counted(spared, "launch", "launches")} and up to ${evictions} spared, ${counted(letGo, "node")} let go`,
   ];
 }
 
@@ -52,7 +54,9 @@ export function historyTable(
 ): string[] {
   const counts = ["LAUNCHES", "EXTENSIONS", "NODES"];
   const heading = ["STARTED", "ENDED", "LASTED", "SCOPE", ...counts, "WHY IT ENDED"];
-  const rest = wide ? ["CAUSES", "SUPERFLUOUS", "LET GO", "SPARED", "HOLD", "OBSERVED"] : [];
+  const rest = wide
+    ? ["CAUSES", "SUPERFLUOUS", "LET GO", "SPARED", "EVICTIONS SPARED", "HOLD", "OBSERVED"]
+    : [];
   const rows = holds.map((hold) => [
     absolute(hold.startedAt, now),
     relative(hold.endedAt, now),
@@ -68,7 +72,8 @@ export function historyTable(
     ...(wide
       ? [
           describeHeld(hold.startedBecause, hold),
-          ...[hold.superfluous > 0 ? about(hold.superfluous) : "–", String(hold.letGo), String(hold.spared)],
+          ...[hold.superfluous > 0 ? about(hold.superfluous) : "–", String(hold.letGo)],
+          ...[String(hold.spared), String(hold.evictionsSpared)],
           ...[hold.id, hold.observed ? describeRemoved(hold.observed) : "–"],
         ]
       : []),

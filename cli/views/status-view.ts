@@ -7,6 +7,7 @@ import { counted } from "../../report/timeline/clock.ts";
 import type { StatusAnswer } from "../answers.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { formatMoment, table } from "../terminal/text.ts";
+import { paidBy } from "./history-table.ts";
 
 type Style = Terminal["style"];
 
@@ -111,12 +112,14 @@ const goingOf = ({ scope, goes = [] }: ScopeStatus, now: Date): string[][] =>
 
 /** What a number in the table does not say. */
 function notes(status: ScopeStatus, now: Date): string[] {
-  const { scope, since, drifted, isAwaiting, nodesObserved = 0, observed } = status;
+  const { scope, since, drifted, isAwaiting, nodesObserved = 0, observed, paid } = status;
+  const paying = paid ? paidBy([paid]).join("; ") : "";
   return [
     ...(nodesObserved > 0
       ? [`With mode=hold, ${counted(nodesObserved, "node")} of ${scope} would be held now.`]
       : []),
     ...(observed ? [`Since ${formatMoment(since, now)}: ${describeRemoved(observed)}.`] : []),
+    ...(paying ? [`Since ${formatMoment(since, now)}: ${paying}.`] : []),
     ...(drifted > 0 ? [`Drifted nodes of ${scope}, which launches do not hold: ${drifted}.`] : []),
     ...(isAwaiting ? [`A node that was launched in ${scope} has not joined yet.`] : []),
   ];

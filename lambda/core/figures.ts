@@ -93,5 +93,6 @@ export function figuresAfter(facts: FigureFacts): Figures {
     superfluous: figures.superfluous + (nodes?.since?.superfluous ?? 0),
     letGo: figures.letGo + (nodes?.since?.letGo ?? 0),
     spared: figures.spared + (nodes?.since?.spared ?? 0),
+    evictionsSpared: figures.evictionsSpared + (nodes?.since?.evictionsSpared ?? 0),
   };
 }

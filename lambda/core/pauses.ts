@@ -4,7 +4,12 @@ import type { Duration } from "./duration.ts";
  * The time in which a node is superfluous, or was let go and is gone: until it is needed again. At least so many nodes are
  * superfluous as there are pauses; which ones they are is not remembered. A new pause has the lowest level that is free.
  */
-export type Pause = Readonly<{ since: Date; level: number }>;
+export type Pause = Readonly<{
+  since: Date;
+  level: number;
+  /** How many pods Karpenter would have evicted when it began; only for figures. */
+  pods?: number;
+}>;
 
 export type Pauses = Readonly<{
   /** Those that go on, the oldest first. */

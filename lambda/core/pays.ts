@@ -1,6 +1,7 @@
 import { after, type Duration, formatDuration, hours, later, minutes } from "./duration.ts";
 import { noPauses, type Pauses, pausesAfter, waitsForRelaunch } from "./pauses.ts";
 import { type Bound, type Room, sharesUsed, superfluousNodes } from "./room.ts";
+import { movingOf, sparedIn, withPods } from "./spared.ts";
 
 /** What the removal of a node is worth, in time of that node. */
 export type Prices = Readonly<{ relaunchCost: Duration; evictionCost: Duration }>;
@@ -11,6 +12,8 @@ export type Account = Readonly<{
   at: Date;
   /** How many nodes there were, with those that boot. */
   nodes: number;
+  /** How many of them were open and not superfluous; only for figures, and missing before the first look. */
+  needed?: number;
   pauses: Pauses;
   /** The time that nodes have wasted because they are larger than their pods need, by name. */
   wasted: Readonly<Record<string, Duration>>;
@@ -28,6 +31,8 @@ export type AutoFigures = Readonly<{
   letGo: number;
   /** How many superfluous nodes were needed again, so that no node had to be launched for their pods. */
   spared: number;
+  /** An estimate: how many pods were on those nodes when they became superfluous, and would have moved. */
+  evictionsSpared: number;
 }>;
 
 /** What a look decides of one node. */
@@ -79,7 +84,8 @@ export function lookAtNodes(
   const leftAlone = onlyWhere(account.leftAlone, (name, until) => present.has(name) && until > now);
   const isAlone = (name: string) => leftAlone[name] !== undefined;
   const podsOf = Map.groupBy(pods, ({ node }) => node);
-  const superfluous = superfluousNodes(nodes, podsOf).filter(({ name }) => !isAlone(name));
+  const allSuperfluous = superfluousNodes(nodes, podsOf);
+  const superfluous = allSuperfluous.filter(({ name }) => !isAlone(name));
   const { relaunchCost } = prices;
   // A node that was too large was replaced: it is not superfluous now that it is gone.
   const taken = Object.keys(account.letGo).filter(
@@ -129,23 +135,34 @@ export function lookAtNodes(
       verdicts.push({ name, isLetGo: true, because: `${was}; ${price.words}` });
     }
   }
+  const needed = nodes.filter(({ isOpen }) => isOpen).length - allSuperfluous.length;
   const bounded = { wasted: most(wasted), letGo: most(letGo), leftAlone: most(leftAlone) };
   const since: AutoFigures = {
     superfluous: (account.pauses.open.length - account.pauses.gone) * step,
     letGo: Object.keys(letGo).filter((name) => account.letGo[name] === undefined).length,
-    spared: Math.max(0, ended - launched),
+    ...sparedIn({
+      ...{ before: account.pauses, ended, launched },
+      ...{ needed, neededBefore: account.needed ?? needed },
+    }),
   };
   // The clock of the next function may be behind: nothing counts twice, and nothing less than zero.
   return {
-    account: { at: later(account.at, now), nodes: nodes.length, pauses, ...bounded },
+    account: {
+      ...{ at: later(account.at, now), nodes: nodes.length, needed, ...bounded },
+      pauses: withPods(pauses, superfluous, podsOf),
+    },
     verdicts,
     since,
   };
 }
 
 /** What the removal of a node with these pods is worth, in words, and why it may not be removed. */
-function priceOf(pods: readonly Bound[] = [], { relaunchCost, evictionCost }: Prices, isRelaunchPart = true) {
-  const moving = pods.filter(({ needsNoPlace }) => !needsNoPlace);
+function priceOf(
+  pods: readonly Bound[] | undefined,
+  { relaunchCost, evictionCost }: Prices,
+  isRelaunchPart = true,
+) {
+  const moving = movingOf(pods);
   const fixed = moving.find((pod) => pod.fixed)?.fixed;
   const worth = (isRelaunchPart ? relaunchCost : 0) + moving.length * evictionCost;
   const relaunch = formatDuration(relaunchCost);

@@ -99,6 +99,7 @@ export const noFigures: Figures = {
   superfluous: 0,
   letGo: 0,
   spared: 0,
+  evictionsSpared: 0,
 };
 
 export const emptyRecord = (scope: Scope): ScopeRecord => ({

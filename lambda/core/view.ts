@@ -80,7 +80,13 @@ export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, no
     return { nextReadAt: after(now, minutes(1)) };
   const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view, now), view.pods, rules, now);
   const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
-  return { account, verdicts: shown(verdicts, account, now), since, nextReadAt: after(now, period) };
+  return {
+    account,
+    verdicts: shown(verdicts, account, now),
+    // Nothing is held while it observes, so nothing is spared.
+    since: rules.mode === "hold" ? since : undefined,
+    nextReadAt: after(now, period),
+  };
 }
 
 const mostVerdicts = 20;

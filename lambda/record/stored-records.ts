@@ -37,10 +37,11 @@ const quiet = fields({
   because: anyText,
 });
 
-const pause = fields({ since: moment, level: count });
+const pause = fields({ since: moment, level: count, pods: v.exactOptional(count) });
 const account = fields({
   at: moment,
   nodes: count,
+  needed: v.exactOptional(count),
   pauses: fields({ open: list(pause, mostPauses), gone: count, learned: list(balance, levels) }),
   wasted: v.record(v.string(), count, "a map"),
   letGo: v.record(v.string(), moment, "a map"),

@@ -19,6 +19,16 @@ export const observed = fields({
   relaunched: count,
 });
 
+/** With `hold=auto`, what a hold has cost and spared. */
+const autoEntries = {
+  superfluous: count,
+  letGo: count,
+  spared: count,
+  // Holds of the first days have no such number.
+  evictionsSpared: v.optional(count, 0),
+};
+export const autoFigures = fields(autoEntries);
+
 /** What history reports of a hold. */
 export const figureEntries = {
   launches: v.record(v.string(), count, "a map"),
@@ -26,9 +36,7 @@ export const figureEntries = {
   nodes: count,
   capped: flag,
   requests: list(anyText, 100),
-  superfluous: count,
-  letGo: count,
-  spared: count,
+  ...autoEntries,
   observed: v.exactOptional(observed),
 };
 

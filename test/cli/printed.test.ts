@@ -91,6 +91,7 @@ const rules = readSettings({ cluster: "prod" });
 const worth = "its removal is worth 14m: 5m and 3 pods";
 const paying = {
   ...{ ...held, capped: false },
+  paid: { superfluous: minutes(35), letGo: 1, spared: 2, evictionsSpared: 5 },
   goes: [
     { name: "a", isLetGo: true, because: `superfluous for 14m; ${worth}` },
     { name: "b", isLetGo: false, dueAt: after(9), because: `superfluous for 5m; ${worth}` },
@@ -123,7 +124,7 @@ it("shows the history that was reviewed", async () => {
   const past = [
     aPastHold({
       ...{ capped: true, launches: { a: 2, b: 1 }, requests: ["a test"], extensions: 2 },
-      ...{ superfluous: minutes(95), letGo: 2, spared: 1 },
+      ...{ superfluous: minutes(95), letGo: 2, spared: 1, evictionsSpared: 4 },
     }),
     aPastHold({
       ...{ id: "h-0", scope: "nodepool/a", startedAt: after(-3_000), endedAt: after(-2_900) },

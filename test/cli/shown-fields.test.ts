@@ -17,6 +17,7 @@ const scope: Required<ScopeStatus> = {
   ...{ launchesUntil: soon(20), launches: 3, extensions: 2, capped: true },
   requests: [{ name: "r", cause: "person", reason: "test", since: soon(-5), until: soon(60) }],
   goes: [{ name: "a", isLetGo: false, dueAt: soon(9), because: "superfluous for 1m" }],
+  paid: { superfluous: minutes(7), letGo: 2, spared: 3, evictionsSpared: 4 },
   ...{ nodesHeld: 5, nodes: ["a"], nodesObserved: 4, drifted: 2, isAwaiting: true, nextLook: soon(20) },
   observed: { removed: 3, evicted: 5, uncounted: 1, nodeTime: minutes(40), relaunched: 2 },
 };
@@ -32,7 +33,7 @@ const status: Required<StatusAnswer> = {
 const past: Required<PastHold> = {
   ...{ scope: wholeCluster, id: "h", startedAt: soon(-30), startedBecause: "launch", launches: { a: 2 } },
   ...{ extensions: 2, nodes: 3, capped: true, requests: ["test"] },
-  ...{ superfluous: minutes(7), letGo: 2, spared: 3 },
+  ...{ superfluous: minutes(7), letGo: 2, spared: 3, evictionsSpared: 4 },
   ...{ endedAt: soon(-10), endedBecause: "over", observed: scope.observed },
 };
 

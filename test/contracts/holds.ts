@@ -41,6 +41,7 @@ const figures: Required<Figures> = {
   superfluous: 3_600_000,
   letGo: 2,
   spared: 1,
+  evictionsSpared: 4,
 };
 const fullPast: Required<PastHold> = { ...aPastHold(), ...figures };
 const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
@@ -62,9 +63,10 @@ const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   account: {
     at: at("12:19:30.123"),
     nodes: 3,
+    needed: 2,
     pauses: {
       open: [
-        { since: at("12:10:00.000"), level: 1 },
+        { since: at("12:10:00.000"), level: 1, pods: 4 },
         { since: at("12:15:00.000"), level: 0 },
       ],
       gone: 1,

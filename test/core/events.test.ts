@@ -48,7 +48,7 @@ it.each<[what: string, changes: readonly HoldChange[], events: readonly string[]
 describe("what an event says", () => {
   it("is the latest state of its hold, so that a start counts the nodes marked at once", () => {
     const requests = [aRequest(), aRequest({ name: "over", releasedAt: at(0) })];
-    const ofAuto = { superfluous: minutes(9), letGo: 2, spared: 1 };
+    const ofAuto = { superfluous: minutes(9), letGo: 2, spared: 1, evictionsSpared: 4 };
     const latest = { ...withFigures({ launches: { default: 1 }, nodes: 7, ...ofAuto }), requests };
     const [started] = eventsOf(change(none, first), change(first, latest));
     expect(started && detailOf(started, someRules())).toEqual({

@@ -82,6 +82,11 @@ describe("with hold=auto, pods are read", () => {
     expect(accountOf({ ...view, pods }, record, rules, at(10)).nextReadAt).toEqual(at(13));
   });
 
+  it("and nothing counts as spared while it observes", () => {
+    expect(accountOf(view, record, rules, at(10)).since).toBeDefined();
+    expect(accountOf(view, record, { ...rules, mode: "observe" }, at(10)).since).toBeUndefined();
+  });
+
   it("not before the end of a request, since it lets no node go", () => {
     const requests = [aRequest({ until: at(40) })];
     expect(planAt(10, { record: { ...record, requests }, rules, nodes }).oneShot).toEqual(at(40));

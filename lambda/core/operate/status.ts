@@ -1,7 +1,7 @@
 import { endOf } from "../launches.ts";
 import { holdLabel } from "../marks/keys.ts";
 import type { Observed } from "../observed.ts";
-import type { Verdict } from "../pays.ts";
+import type { AutoFigures, Verdict } from "../pays.ts";
 import { type Plan, planScope } from "../plan.ts";
 import { awaitedSince, driftedNodes, holdable, type ScopeView } from "../plan-nodes.ts";
 import type { PassContext, SeenNode } from "../ports.ts";
@@ -46,6 +46,8 @@ export type ScopeStatus = Readonly<{
   drifted: number;
   /** With `hold=auto`, the nodes that no longer pay, the next to go first, and why. */
   goes?: readonly Verdict[];
+  /** With `hold=auto`, what this hold has cost and spared by now. */
+  paid?: AutoFigures;
   /** An instance was launched whose node has not joined. */
   isAwaiting: boolean;
   nextLook?: Date;
@@ -149,11 +151,15 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
     ...(rules.mode === "observe" && { nodesObserved: isHeld ? holdable(view, rules, now).length : 0 }),
     ...(rules.mode === "observe" && hold && figures.observed && { observed: figures.observed }),
     drifted: isHeld && !plan.isRequested ? driftedNodes(view, rules, now).size : 0,
-    ...(isHeld && rules.auto && { goes: verdicts }),
+    ...(isHeld && rules.auto && { goes: verdicts, ...(rules.mode === "hold" && { paid: paidBy(figures) }) }),
     isAwaiting: isHeld && awaitedSince(view, Object.values(record.seen), now) !== undefined,
     ...(looks.oneShot && hold && { nextLook: looks.oneShot }),
   };
 }
+
+const paidBy = ({ superfluous, letGo, spared, evictionsSpared }: Figures): AutoFigures => ({
+  ...{ superfluous, letGo, spared, evictionsSpared },
+});
 
 type State = Pick<ScopeStatus, "state" | "because" | "since" | "until">;
 

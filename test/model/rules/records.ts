@@ -19,6 +19,7 @@ const blank = (scope: Scope): ScopeRecord => ({
     superfluous: 0,
     letGo: 0,
     spared: 0,
+    evictionsSpared: 0,
   },
   looks: {},
 });
