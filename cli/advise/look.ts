@@ -119,7 +119,7 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
     ranking: {
       ...ranking,
       candidates: ranking.candidates.map(({ applies: _, ...rest }) => rest),
-      limits: limitsOf(question, ranking.per, ranking.replayed, ranking.unchanged),
+      limits: limitsOf(question, ranking),
     },
     advice,
     notes,

@@ -126,7 +126,7 @@ export function printRanking(
   question: Question,
   terminal: Terminal,
 ): readonly string[] {
-  const { candidates, per, because, replayed, unchanged } = ranking;
+  const { candidates, because } = ranking;
   const title = heading("Which setting costs least", terminal);
   const verdict = [
     ...wrapped(advice.because, "  ").map((one) =>
@@ -164,17 +164,16 @@ export function printRanking(
     ...table([columns, ...rows]),
     ...unranked,
     ...verdict,
-    ...wrapped(limitsOf(question, per, replayed, unchanged), "  ").map((one) => terminal.style("dim", one)),
+    ...wrapped(limitsOf(question, ranking), "  ").map((one) => terminal.style("dim", one)),
   ];
 }
 
 /** The limits of the model, in a sentence. */
 export const limitsOf = (
   { relaunchCost, evictionCost }: Question,
-  per: Ranking["per"],
-  replayed: number,
-  unchanged: number,
+  { per, replayed, unchanged, unlearned }: Ranking,
 ): string =>
   `A replay of ${replayed} removals against what is there now, ${per === "a month" ? "as a month of 30 days" : per}, at ${formatDuration(relaunchCost)} of node time a launch and ${formatDuration(evictionCost)} an evicted pod: ` +
-  `a node that stays takes the next launch in its NodePool whatever its size, no pod behaves differently, hold=auto waits for each price without what it learns, ` +
+  `a node that stays takes the next launch in its NodePool whatever its size, no pod behaves differently, ` +
+  `hold=auto ${unlearned === undefined ? "learns only from nodes that Karpenter removed" : `waits for each price without what it learns, because ${unlearned}`}, ` +
   `from Karpenter 1.14 on consolidateAfter keeps more nodes than shown, and ${unchanged} removals (drift, replacements of unknown size) stay as they were.`;

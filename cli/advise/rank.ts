@@ -4,6 +4,7 @@ import {
   earlier,
   formatDuration,
   hours,
+  later,
   minutes,
   parseDuration,
 } from "../../lambda/core/duration.ts";
@@ -11,7 +12,8 @@ import { endOf } from "../../lambda/core/launches.ts";
 import type { History, Removal } from "./history.ts";
 import type { NodePool } from "./objects.ts";
 import type { PriceOf } from "./prices.ts";
-import { type HolderRules, isReplayed, type Kept, type Policy, replay } from "./replay.ts";
+import { canBeIdle, type HolderRules, isReplayed, type Kept, type Policy, replay } from "./replay.ts";
+import { AutoLooks } from "./replay-auto.ts";
 
 export type Question = Readonly<{
   /** What a launch and an evicted pod are worth, in time of their node. */
@@ -57,6 +59,8 @@ export type Ranking = Readonly<{
   per?: "in that time" | "a month";
   /** The best first; last those that are not ranked. */
   candidates: readonly Candidate[];
+  /** Why `hold=auto` was replayed without what it learns. */
+  unlearned?: string;
   /** Removals that were replayed, and those that no candidate changes. */
   replayed: number;
   unchanged: number;
@@ -83,7 +87,11 @@ const opensAt = 54;
 /** Ranks settings of Karpenter and of the holder by one price: node time, launches and evictions. */
 export function rank(history: History, question: Question): Ranking {
   const replayed = history.removals.filter(isReplayed).length;
-  const counts = { replayed, unchanged: history.removals.length - replayed };
+  const unlearned = whyUnlearned(history, question);
+  const counts = {
+    ...{ replayed, unchanged: history.removals.length - replayed },
+    ...(unlearned !== undefined && { unlearned }),
+  };
   if (replayed < fewest)
     return {
       because: `Karpenter removed ${replayed} nodes in that time that a setting could have kept: too few to rank anything by`,
@@ -93,17 +101,34 @@ export function rank(history: History, question: Question): Ranking {
   const length = history.until.getTime() - history.from.getTime();
   const isMonth = length >= shortest;
   const factor = isMonth ? hours(30 * 24) / length : 1;
-  const candidates = policies(question)
+  const candidates = policies(question, unlearned === undefined)
     .map((one) => judge(one, replay(history, one.policy), question, factor))
     .sort((a, b) => Number(a.open > 0) - Number(b.open > 0) || b.saves - a.saves);
   return { per: isMonth ? "a month" : "in that time", candidates, ...counts };
 }
 
+/** A node that is needed again before Karpenter would remove it is in no history: without these, the others mislead. */
+function whyUnlearned({ removals }: History, { nodePools, relaunchCost }: Question): string | undefined {
+  for (const name of new Set(removals.filter(canBeIdle).map(({ nodePool }) => nodePool))) {
+    const { spec } = nodePools.find(({ metadata }) => metadata.name === name) ?? {};
+    if (!spec) return `the consolidateAfter of NodePool ${name} is unknown`;
+    const { consolidateAfter } = spec.disruption;
+    const hides = (parseDuration(consolidateAfter) ?? relaunchCost) > relaunchCost / 2;
+    if (hides) return `consolidateAfter ${consolidateAfter} of NodePool ${name} hides short pauses`;
+  }
+  return undefined;
+}
+
 type Named = Readonly<{ name: string; policy: Policy; applies?: Applies }>;
 
-function policies({ nodePools, holds, relaunchCost, evictionCost }: Question): readonly Named[] {
+function policies(question: Question, learns: boolean): readonly Named[] {
+  const { nodePools, holds, relaunchCost, evictionCost } = question;
   const present = new Map(nodePools.map(({ metadata, spec }) => [metadata.name, spec.disruption]));
   const waitOf = ({ nodePool }: Removal) => parseDuration(present.get(nodePool)?.consolidateAfter ?? "") ?? 0;
+  // Karpenter has waited already.
+  const idleSince = (removal: Removal) => after(removal.at, -waitOf(removal));
+  // A node that is too large has wasted its price when a part of its time is worth it.
+  const wasteOf = ({ pods, share }: Removal) => (relaunchCost + pods * evictionCost) / (share || 1);
   const waitsLess = ({ spec }: NodePool) =>
     (parseDuration(spec.disruption.consolidateAfter) ?? tried) < tried;
   const consolidates = ({ spec }: NodePool) => spec.disruption.consolidationPolicy !== "WhenEmpty";
@@ -153,13 +178,13 @@ function policies({ nodePools, holds, relaunchCost, evictionCost }: Question): r
       name: "hold=auto",
       policy: {
         rules: autoRules,
-        waits: (removal, on) => {
+        waits: (removal, on, letGo) => {
           if (!isHeld(on, removal)) return removal.at;
-          const worth = relaunchCost + removal.pods * evictionCost;
-          // It counts from when the node became superfluous; Karpenter has waited already.
-          const wait = worth / (removal.share || 1) - waitOf(removal);
-          return earlier(endOf(on, autoRules).at, after(removal.at, Math.max(0, wait)));
+          const end = endOf(on, autoRules).at;
+          const due = canBeIdle(removal) ? letGo : after(idleSince(removal), wasteOf(removal));
+          return due ? earlier(end, later(removal.at, due)) : end;
         },
+        auto: { idleSince, looks: () => new AutoLooks(question, learns) },
       },
       applies: {
         by: "holder",

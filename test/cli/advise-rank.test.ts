@@ -168,13 +168,65 @@ describe("a ranking", () => {
     expect(order({ evictionCost: 0, relaunchCost: minutes(1) })).toBe("as it is");
   });
 
-  it("lets hold=auto keep a node for as long as its removal is worth, less what Karpenter has waited", () => {
+  const auto = (lived: History, more: Partial<Question> = {}) => {
+    const { candidates, unlearned } = rank(lived, question(more));
+    return { ...named(candidates).get("hold=auto"), unlearned };
+  };
+  const minutesOf = ({ nodeHours = 0 }: Partial<Candidate>) => nodeHours * 60;
+  const waits = (consolidateAfter: string) => ({ nodePools: [aPool({ consolidateAfter })] });
+
+  it("lets hold=auto keep a node for as long as its removal is worth, from the look that finds it idle", () => {
     const lived = history([launch(0)], [removal(10, { pods: 2 }), removal(10), removal(130)]);
-    const auto = (pool = aPool()) =>
-      named(rank(lived, question({ nodePools: [pool] })).candidates).get("hold=auto");
-    // 5m + 2 × 3m and 5m, each less 30s; the third is after maxHold.
-    expect((auto()?.nodeHours ?? 0) * 60).toBeCloseTo(10.5 + 4.5);
-    expect((auto(aPool({ consolidateAfter: "10m" }))?.nodeHours ?? 0) * 60).toBeCloseTo(1);
+    // 5m + 2 × 3m and 5m; the third is after maxHold.
+    expect(minutesOf(auto(lived))).toBeCloseTo(11 + 5);
+    // Karpenter has waited already, and it is idle since the first look.
+    expect(minutesOf(auto(lived, waits("10m")))).toBeCloseTo(12 - 10);
+  });
+
+  /** Each node is needed again so long after Karpenter has removed it. */
+  const pauses = (length: number, times: number, from = 0) => ({
+    launches: Array.from({ length: times }, (_, i) => launch(from + i * (length + 10))),
+    removals: Array.from({ length: times }, (_, i) => removal(from + i * (length + 10) + 10)),
+  });
+  const livedOf = ({ launches, removals }: ReturnType<typeof pauses>) => history(launches, removals);
+
+  describe("with hold=auto, a relaunch is", () => {
+    it("not waited for where nodes are rarely needed again, so that it costs less than a wait for each price", () => {
+      const lived = livedOf(pauses(60, 12));
+      const learned = auto(lived);
+      const unlearned = auto(lived, waits("3m"));
+      expect(learned.unlearned).toBeUndefined();
+      expect(unlearned.unlearned).toBe("consolidateAfter 3m of NodePool default hides short pauses");
+      // Three pauses teach it; each costs five minutes.
+      expect(minutesOf(learned)).toBeCloseTo(3 * 5);
+      expect(minutesOf(unlearned)).toBeCloseTo(12 * (5 - 2));
+    });
+
+    it("waited for where nodes are needed again soon, so that launches are spared", () => {
+      expect(auto(livedOf(pauses(3, 8)))).toMatchObject({ launches: 7 });
+    });
+
+    it("waited for again after some short pauses", () => {
+      const [long, short] = [pauses(60, 8), pauses(2, 12, 8 * 70)];
+      const all = auto(history([...long.launches, ...short.launches], [...long.removals, ...short.removals]));
+      expect(all.launches).toBeGreaterThan(4);
+      expect(all.launches).toBeLessThan(11);
+    });
+
+    it("waited for where the history has no NodePool of theirs", () => {
+      expect(auto(livedOf(pauses(60, 12)), { nodePools: [] }).unlearned).toBe(
+        "the consolidateAfter of NodePool default is unknown",
+      );
+    });
+  });
+
+  it("puts hold=auto before consolidateAfter 5m once it has learned not to wait", () => {
+    const order = (times: number) =>
+      rank(livedOf(pauses(60, times)), question())
+        .candidates.map(({ name }) => name)
+        .filter((name) => ["hold=auto", "consolidateAfter 5m"].includes(name));
+    expect(order(3)).toEqual(["consolidateAfter 5m", "hold=auto"]);
+    expect(order(12)).toEqual(["hold=auto", "consolidateAfter 5m"]);
   });
 
   it("lets a hold change nothing in its first three minutes, because Karpenter goes on with what it began", () => {

@@ -1,0 +1,72 @@
+import type { Duration } from "../../lambda/core/duration.ts";
+import { type Account, lookAtNodes, type Prices, withoutNodes } from "../../lambda/core/pays.ts";
+import type { Bound, Room } from "../../lambda/core/room.ts";
+import type { Removal } from "./history.ts";
+
+/**
+ * The rule of `hold=auto` on what history shows of a cluster: nodes that Karpenter removed, from when they were idle; all
+ * others together are one node that has room for their pods.
+ */
+export class AutoLooks {
+  /** When nodes were let go. */
+  readonly letGo = new Map<Removal, Date>();
+  readonly #prices: Prices;
+  readonly #learns: boolean;
+  #account: Account | undefined;
+  #launched = 0;
+
+  constructor(prices: Prices, learns: boolean) {
+    this.#prices = prices;
+    this.#learns = learns;
+  }
+
+  /** So many nodes were launched, because no kept one took their place. */
+  launched(count: number): void {
+    this.#launched += count;
+  }
+
+  look(now: Date, idle: readonly Removal[]): void {
+    const names = new Map(idle.map((removal) => [removal.node, removal]));
+    const rooms = [others, ...names.keys()].map(roomNamed);
+    const pods = idle.flatMap(({ node, pods }) =>
+      Array.from({ length: Math.round(pods) }, () => podOn(node)),
+    );
+    const look = lookAtNodes(this.#countLaunches(names), rooms, [work, ...pods], this.#prices, now);
+    const { account, verdicts } = look;
+    this.#account = this.#learns ? account : { ...account, pauses: { ...account.pauses, learned: [] } };
+    this.#launched = 0;
+    for (const { name, isLetGo } of verdicts) {
+      const removal = names.get(name);
+      if (removal && isLetGo && !this.letGo.has(removal)) this.letGo.set(removal, now);
+      else if (removal && !isLetGo) this.letGo.delete(removal);
+    }
+  }
+
+  /** The hold has ended. */
+  ended(): void {
+    this.#account &&= withoutNodes(this.#account);
+  }
+
+  /** The account as if exactly so many nodes had been launched since: history does not have the others. */
+  #countLaunches(idle: ReadonlyMap<string, unknown>): Account | undefined {
+    if (!this.#account) return undefined;
+    const taken = Object.keys(this.#account.letGo).filter((name) => !idle.has(name)).length;
+    return { ...this.#account, nodes: 1 + idle.size + taken - this.#launched };
+  }
+}
+
+/** Looks come once a minute. */
+export const lookEvery: Duration = 60_000;
+
+const others = "all other nodes";
+const roomNamed = (name: string): Room => ({
+  ...{ name, allocatable: { cpu: 1, memory: 1, pods: 1_000_000 }, labels: {}, taints: [], isOpen: true },
+});
+const podOn = (node: string): Bound => ({
+  ...{ node, requests: {}, needsNoPlace: false, needs: { labels: {}, tolerations: [] } },
+});
+/** It keeps the other nodes. */
+const work: Bound = {
+  ...{ node: others, requests: { cpu: 1 }, needsNoPlace: false },
+  needs: { labels: {}, tolerations: [], isUnknown: true },
+};
