@@ -51,6 +51,8 @@ export interface KarpenterNodeHolderProps {
   readonly holdAnnotation?: string;
   /** How often a sweep compares record, nodes and clock (1m to 1h). Default: 5m. */
   readonly sweepEvery?: HolderDuration;
+  /** `true`: an Event on each node that is held, let go or released, for `kubectl describe node`. Default: false. */
+  readonly nodeEvents?: boolean;
   /** Windows in which nodes are held, like `cron(0 8 ? * MON-FRI *) Europe/Berlin 2h`. Default: none. */
   readonly holdDuring?: string;
   /** `true`: send an event to the default event bus when a hold starts, is extended, reaches its cap or ends. Default: false. */

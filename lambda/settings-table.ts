@@ -107,6 +107,11 @@ export const holderSettings = {
     constructOnly: true,
     help: "how often a sweep compares record, nodes and clock",
   },
+  nodeEvents: {
+    value: { kind: "choice", choices: ["false", "true"] },
+    default: "false",
+    help: "`true`: an Event on each node that is held, let go or released, for `kubectl describe node`",
+  },
 } as const satisfies SettingsTable;
 
 /** What `run` reads: it has no EventBridge Scheduler to begin windows. */

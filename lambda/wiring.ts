@@ -12,9 +12,11 @@ import { SchedulerReleases } from "./aws/scheduler-releases.ts";
 import { SqsFollowUps } from "./aws/sqs-follow-ups.ts";
 import type { Inspection } from "./core/operate/check.ts";
 import type { PassPorts, Ports } from "./core/ports.ts";
+import { writesNodeEvents } from "./core/rules.ts";
 import type { Config } from "./environment.ts";
 import { KubernetesClient } from "./kubernetes/client.ts";
 import { KubernetesInspection } from "./kubernetes/inspection.ts";
+import { nodeEventsFor } from "./kubernetes/node-events.ts";
 import { KubernetesNodeClaims } from "./kubernetes/nodeclaims.ts";
 import { KubernetesNodes, type KubernetesNodesOptions } from "./kubernetes/nodes.ts";
 import { KubernetesPods } from "./kubernetes/pods.ts";
@@ -68,6 +70,7 @@ export function wireRelease(config: Config): Wired<PassPorts> {
     nodes: new KubernetesNodes(cluster),
     nodeClaims: new KubernetesNodeClaims(cluster),
     pods: new KubernetesPods(cluster),
+    nodeEvents: nodeEventsFor(settings, { ...cluster, clock: systemClock }),
     schedules: new SchedulerReleases({
       client: calls.ofAws(new SchedulerClient(client)),
       clock: systemClock,
@@ -80,7 +83,8 @@ export function wireRelease(config: Config): Wired<PassPorts> {
     metrics,
   };
   const { mode, auto } = settings;
-  const inspection = new KubernetesInspection({ ...cluster, clock: systemClock, mode, auto });
+  const rights = { mode, auto, nodeEvents: writesNodeEvents(settings) };
+  const inspection = new KubernetesInspection({ ...cluster, clock: systemClock, ...rights });
   return { ports, telemetry, login, cluster, inspection };
 }
 

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dump } from "js-yaml";
+import type { RightsOptions } from "../lambda/cluster-access/manifest.ts";
 import { rightsToRun } from "../lambda/cluster-access/manifest-yaml.ts";
 import { holderName, Karpenter } from "../lambda/core/marks/keys.ts";
-import type { Rules } from "../lambda/core/rules.ts";
 import { meaningOf, runSettings, type Setting } from "../lambda/settings-table.ts";
 import { chartAlerts } from "./chart-alerts.ts";
 import { checksTemplate } from "./chart-checks.ts";
@@ -163,13 +163,15 @@ const typeOf = (value: unknown): string => (Array.isArray(value) ? "array" : typ
 
 /**
  * The rights of `manifest --holder run` as a template with the parameters `root`, `account` (whose they are),
- * `annotations` (of every object) and `mode` (the settings' unless given; then without the rights of hold=auto).
+ * `annotations` (of every object) and `mode` (the settings' unless given; then without the rights of other settings).
  */
 function rightsTemplate(): string {
   const generations = Object.entries(Karpenter).map(([name, { annotation }]) => `"${name}" "${annotation}"`);
   const observing = objectsFor({ mode: "observe" });
   const looking = objectsFor({ auto: true });
-  const objects = objectsFor({}).map(
+  const plain = objectsFor({});
+  const ofEvents = objectsFor({ nodeEvents: true }).filter((object) => !plain.includes(object));
+  const objects = plain.map(
     (object, at) => withoutPatchToObserve(object, observing[at]) + podRightsIn(looking[at], object),
   );
   const { karpenter, mode } = runSettings;
@@ -179,7 +181,10 @@ function rightsTemplate(): string {
 {{- $mode := .mode | default ($set.mode | default "${mode.default}") }}
 {{- $known := dict ${generations.join(" ")} }}
 {{- $annotation := $set.holdAnnotation | default (get $known ($set.karpenter | default "${karpenter.default}")) }}
-${objects.map((object, at) => (isOfLease(object) ? onlyToRun(object) : `${at > 0 ? "---\n" : ""}${object}`)).join("")}{{- end }}
+${objects.map((object, at) => (isOfLease(object) ? onlyToRun(object) : `${at > 0 ? "---\n" : ""}${object}`)).join("")}\
+{{- if and (not .mode) (ne $mode "observe") (eq (toString $set.nodeEvents) "true") }}
+${ofEvents.map((object) => `---\n${object}`).join("")}{{- end }}
+{{- end }}
 `;
 }
 
@@ -219,7 +224,7 @@ const places: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-const objectsFor = (rights: Partial<Pick<Rules, "mode" | "auto">>): readonly string[] => {
+const objectsFor = (rights: Omit<RightsOptions, "subject">): readonly string[] => {
   const subject = { kind: "ServiceAccount", name: "the-account", namespace: "the-namespace" } as const;
   return rightsToRun(["example.com/annotation"], { subject, ...rights }).map((object) => {
     const metadata = { ...Object(object).metadata, "the-labels": "", "the-annotations": "" };

@@ -27,7 +27,8 @@ function typeOf({ value }: Setting) {
     case "duration":
       return { type: "string", pattern: value.or ? `^(${duration}|${value.or})$` : `^${duration}$` };
     case "choice":
-      return { enum: value.choices };
+      // YAML reads true and false as they are, not as text.
+      return { enum: [...value.choices, ...(value.choices.includes("true") ? [false, true] : [])] };
     case "list":
       return { type: "array", items: { type: "string", ...patternOf(value) } };
     case "text":

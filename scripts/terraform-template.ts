@@ -48,6 +48,7 @@ function markPlaces(id: string, { Type, Properties }: Resource): void {
   if (Properties.holdAnnotation) Properties.holdAnnotation = "@@settings.HOLD_ANNOTATION@@";
   if (Properties.mode) Properties.mode = "@@settings.MODE@@";
   if (Properties.auto !== undefined) properties.auto = "##auto##";
+  if (Properties.nodeEvents) Properties.nodeEvents = "@@settings.NODE_EVENTS@@";
   if ("VpcConfig" in properties)
     properties.VpcConfig = {
       SubnetIds: "##jsonencode(vpc.subnet_ids)##",

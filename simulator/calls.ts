@@ -18,9 +18,10 @@ export async function answerCall(
 /** The name of a call, by which a test makes it fail. */
 export function nameOf(call: KubernetesCall): string {
   const { method, path } = call;
-  if (FakeNodeClaims.answers(call)) return path.endsWith("/events") ? "events" : "claims";
+  if (FakeNodeClaims.answers(call)) return "claims";
   if (FakeAccessObjects.answers(call)) return `${method.toLowerCase()} ${path.split("/").at(-2)}`;
   if (path === "/api/v1/pods") return "pods";
+  if (path.endsWith("/events")) return "event";
   if (path === "/apis/policy/v1/poddisruptionbudgets") return "budgets";
   const node = path.slice("/api/v1/nodes/".length);
   return node === "" ? "list" : `${method.toLowerCase()} ${node}`;

@@ -1,6 +1,7 @@
 import { Karpenter } from "../lambda/core/marks/keys.ts";
 import type { Journal, Log, Metrics } from "../lambda/core/ports.ts";
 import type { KubernetesCall, KubernetesCaller } from "../lambda/kubernetes/client.ts";
+import { nodeEventsFor } from "../lambda/kubernetes/node-events.ts";
 import { parseNode } from "../lambda/kubernetes/node-objects.ts";
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
@@ -74,6 +75,7 @@ export function localWorld(options: LocalWorldOptions): LocalWorld {
     nodes: new KubernetesNodes({ api, karpenter, annotation, nodePools, metrics }),
     nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
     pods: new KubernetesPods({ api }),
+    nodeEvents: nodeEventsFor(settings, { api, clock, metrics }),
     launches: ec2,
     ids: holdIds,
     metrics,

@@ -6,6 +6,7 @@ import { onNodeLaunched } from "../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../lambda/handlers/release.ts";
 import { onSweepDue } from "../lambda/handlers/sweep.ts";
 import { type KubernetesCall, type KubernetesCaller, OutOfTimeError } from "../lambda/kubernetes/client.ts";
+import { nodeEventsFor } from "../lambda/kubernetes/node-events.ts";
 import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
 import { KubernetesPods } from "../lambda/kubernetes/pods.ts";
@@ -72,7 +73,7 @@ export class World {
   /** Called after each step of an invocation with the call it made; at its beginning there is none yet. */
   watch: (invocation: Invocation, call: string) => void = () => {};
   retries: Retry[] = [];
-  readonly #outside: Omit<Ports, "rules" | "nodes" | "nodeClaims" | "pods">;
+  readonly #outside: Omit<Ports, "rules" | "nodes" | "nodeClaims" | "pods" | "nodeEvents">;
   readonly #api: KubernetesCaller = {
     call: (call, { deadline }) => this.#callCluster(call, deadline),
   };
@@ -104,7 +105,8 @@ export class World {
   get ports(): Ports {
     const { settings: rules } = this;
     const pods = new KubernetesPods({ api: this.#api });
-    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims, pods };
+    const nodeEvents = nodeEventsFor(rules, { ...this.#outside, api: this.#api });
+    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims, pods, nodeEvents };
   }
 
   get #nodeClaims(): NodeClaims {

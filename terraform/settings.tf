@@ -84,6 +84,12 @@ variable "hold_annotation" {
   default     = null
 }
 
+variable "node_events" {
+  description = "true: an Event on each node that is held, let go or released, for kubectl describe node (default: false)"
+  type        = string
+  default     = null
+}
+
 variable "hold_during" {
   description = "windows in which nodes are held, like cron(0 8 ? * MON-FRI *) Europe/Berlin 2h (default: none)"
   type        = list(string)
@@ -131,6 +137,7 @@ locals {
     drift_wait      = var.drift_wait == null ? "0s" : var.drift_wait
     karpenter       = var.karpenter == null ? "v1" : var.karpenter
     hold_annotation = var.hold_annotation == null ? "" : var.hold_annotation
+    node_events     = var.node_events == null ? "false" : var.node_events
     hold_during     = var.hold_during == null ? "" : join(";", var.hold_during)
     events          = var.events == null ? "false" : var.events
     access          = var.access == null ? "install" : var.access
@@ -165,6 +172,7 @@ locals {
     contains(local.out_of_range, "drift_wait") ? "drift_wait must be a duration from 0s to 168h, like 90s, 20m, 2h or 1d" : "",
     contains(["v1", "v0.31"], local.given.karpenter) ? "" : "karpenter must be v1 or v0.31",
     local.given.hold_annotation == "" || can(regex("^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$", local.given.hold_annotation)) ? "" : "hold_annotation must be an annotation key with a prefix, like example.com/keep",
+    contains(["false", "true"], local.given.node_events) ? "" : "node_events must be false or true",
     alltrue([for one in split(";", local.given.hold_during) : one == "" || can(regex("^((?:cron|rate|at)\\([^()]*\\))(?: +([A-Za-z][\\w+/-]*))? +(\\d\\w*)(?: +(cluster|nodepool/[\\w.-]+))?$", trimspace(one)))]) ? "" : "hold_during must be windows separated by semicolons, each a schedule, a time zone, a length and a scope, like cron(0 8 ? * MON-FRI *) Europe/Berlin 2h",
     contains(["false", "true"], local.given.events) ? "" : "events must be false or true",
     contains(["install", "manual"], local.given.access) ? "" : "access must be install or manual",
@@ -191,5 +199,6 @@ locals {
     KARPENTER       = local.given.karpenter
     HOLD_ANNOTATION = local.annotation
     SWEEP_EVERY     = "5m"
+    NODE_EVENTS     = local.given.node_events
   }
 }

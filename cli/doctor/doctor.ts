@@ -1,8 +1,9 @@
 import type { AccessFinding } from "../../lambda/cluster-access/cluster-rights.ts";
+import type { RightsOptions } from "../../lambda/cluster-access/manifest.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
+import { type Rules, writesNodeEvents } from "../../lambda/core/rules.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import type { NodePool } from "../advise/objects.ts";
@@ -15,7 +16,7 @@ export type Doctor = Readonly<{
   /** Compares what is in the cluster with what we would write there, with the caller's own kubeconfig; where one is given. */
   compareManifest?: (
     annotation: string,
-    rights: Pick<Rules, "mode" | "auto">,
+    rights: Omit<RightsOptions, "subject">,
   ) => Promise<readonly AccessFinding[]>;
   /** Reads the NodePools, which the functions may not, with the caller's own kubeconfig; where one is given. */
   findNodePools?: () => Promise<readonly NodePool[]>;
@@ -35,8 +36,16 @@ export function reapply({ env }: Pick<FunctionFacts, "env">): string {
   const ofAnnotation = annotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${annotation}`;
   const ofMode = modeOf({ env }) === "observe" ? " --mode observe" : "";
   const ofHold = isAuto({ env }) ? "" : ` --hold ${env[SettingEnvironment.hold]}`;
-  return `npx karpenter-node-holder manifest${ofAnnotation}${ofMode}${ofHold} | kubectl apply -f -`;
+  const ofEvents = hasNodeEvents({ env }) ? " --node-events true" : "";
+  return `npx karpenter-node-holder manifest${ofAnnotation}${ofMode}${ofHold}${ofEvents} | kubectl apply -f -`;
 }
+
+/** Whether these functions write Events about nodes. */
+export const hasNodeEvents = ({ env }: Pick<FunctionFacts, "env">): boolean =>
+  writesNodeEvents({
+    mode: modeOf({ env }),
+    nodeEvents: env[SettingEnvironment.nodeEvents] === "true" ? "true" : "false",
+  });
 
 /** Whether these functions have `hold=auto`. */
 export const isAuto = ({ env }: Pick<FunctionFacts, "env">): boolean =>

@@ -41,6 +41,7 @@ export type Resource = Readonly<{
     holdAnnotation?: string;
     mode?: string;
     auto?: boolean;
+    nodeEvents?: string;
     ScheduleExpression?: string;
     ScheduleExpressionTimezone?: string;
     Target?: { Input: string };
@@ -167,6 +168,7 @@ function change({ Properties }: Resource, choice: Choice): void {
   if (Properties.holdAnnotation) Properties.holdAnnotation = settings.holdAnnotation;
   if (Properties.mode) Properties.mode = settings.mode;
   if (Properties.auto !== undefined) Properties.auto = settings.auto;
+  if (Properties.nodeEvents) Properties.nodeEvents = settings.nodeEvents;
   if (Properties.AlarmName) changeAlarm(Properties, settings, alarmTopicArn);
 }
 

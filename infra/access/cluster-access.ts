@@ -15,7 +15,7 @@ export class ClusterAccess extends Construct {
 
   constructor(scope: Construct, id: string, plan: Plan) {
     super(scope, id);
-    const { cluster, holdAnnotation, mode, auto } = plan.settings;
+    const { cluster, holdAnnotation, mode, auto, nodeEvents } = plan.settings;
     this.clusterArn = Stack.of(this).formatArn({
       service: "eks",
       resource: "cluster",
@@ -41,6 +41,7 @@ export class ClusterAccess extends Construct {
         holdAnnotation,
         mode,
         auto,
+        nodeEvents,
         roles: Lazy.list({ produce: () => admin.roleArns }),
         // What is written into the cluster comes with the code that writes it.
         bundle: FileSystem.fingerprint(bundleOf("cluster-access")),

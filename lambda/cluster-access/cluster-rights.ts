@@ -13,7 +13,7 @@ import { changeNode } from "../kubernetes/node-changes.ts";
 import { listMetadata, markedByAnyone } from "../kubernetes/node-lists.ts";
 import { asRecord, parseNodeLife } from "../kubernetes/node-objects.ts";
 import { inFlight } from "../kubernetes/transport.ts";
-import { type AccessObject, accessManifest, clusterRoleBindingPath } from "./manifest.ts";
+import { type AccessObject, accessManifest, everyAccessObject } from "./manifest.ts";
 import { wait } from "./new-admin.ts";
 import type { Rights } from "./rules.ts";
 
@@ -22,9 +22,10 @@ export type KubernetesAccessOptions = Readonly<{
   api: KubernetesCaller;
   clock: Clock;
   log: Log;
-  /** The settings, which decide on the rights to patch nodes and to list pods. */
+  /** The settings, which decide on the rights to patch nodes, to list pods and to write Events. */
   mode?: Rules["mode"];
   auto?: boolean;
+  nodeEvents?: boolean;
   /** The longest each action may take. */
   timeLimit?: Duration;
   /** When all of them must have ended. */
@@ -53,9 +54,10 @@ export class KubernetesAccess implements Rights {
   async write(annotation: string): Promise<"with policy" | "without policy"> {
     let written: "with policy" | "without policy" = "with policy";
     const context = this.#context();
-    for (const wanted of accessManifest([annotation], this.#options)) {
-      if (!(await this.#apply(wanted, context))) written = "without policy";
-    }
+    const wanted = accessManifest([annotation], this.#options);
+    for (const one of wanted) if (!(await this.#apply(one, context))) written = "without policy";
+    const paths = new Set(wanted.map(({ path }) => path));
+    for (const { path } of everyAccessObject) if (!paths.has(path)) await this.#delete(path);
     return written;
   }
 
@@ -91,11 +93,11 @@ export class KubernetesAccess implements Rights {
   }
 
   async revoke(): Promise<void> {
-    await this.#delete(clusterRoleBindingPath);
+    for (const { path, object } of everyAccessObject) if ("roleRef" in object) await this.#delete(path);
   }
 
   async remove(): Promise<void> {
-    for (const { path } of accessManifest([])) await this.#delete(path);
+    for (const { path } of everyAccessObject) await this.#delete(path);
   }
 
   async removeMarks(annotation: string): Promise<number> {

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { isAnnotationKey } from "../core/marks/keys.ts";
-import type { Rules } from "../core/rules.ts";
+import { type Rules, writesNodeEvents } from "../core/rules.ts";
 import { SettingEnvironment } from "../environment.ts";
 import { fields, matching, parse, textAs } from "../schemas/parse.ts";
 import { AccessEnvironment } from "./template-names.ts";
@@ -11,6 +11,7 @@ export type AccessConfig = Readonly<{
   holdAnnotation: string;
   mode: Rules["mode"];
   auto: boolean;
+  nodeEvents: boolean;
   /** The role that this function runs in. */
   adminRole: string;
   /** The roles of the holder's functions. */
@@ -26,6 +27,7 @@ const environment = fields({
   ),
   [SettingEnvironment.mode]: v.picklist(["hold", "observe"], "hold or observe"),
   [SettingEnvironment.hold]: matching(/./, "a duration or auto"),
+  [SettingEnvironment.nodeEvents]: v.picklist(["false", "true"], "false or true"),
   [AccessEnvironment.adminRole]: matching(roleArn, "the ARN of a role"),
   [AccessEnvironment.roles]: textAs("the ARNs of roles, separated by commas", (text) => {
     const roles = text.split(",");
@@ -35,11 +37,13 @@ const environment = fields({
 
 export function readAccessConfig(env: Readonly<Record<string, string | undefined>>): AccessConfig {
   const read = parse("Cannot start", environment, env, "the environment");
+  const mode = read[SettingEnvironment.mode];
   return {
     cluster: read[SettingEnvironment.cluster],
     holdAnnotation: read[SettingEnvironment.holdAnnotation],
-    mode: read[SettingEnvironment.mode],
+    mode,
     auto: read[SettingEnvironment.hold] === "auto",
+    nodeEvents: writesNodeEvents({ mode, nodeEvents: read[SettingEnvironment.nodeEvents] }),
     adminRole: read[AccessEnvironment.adminRole],
     roles: read[AccessEnvironment.roles],
   };

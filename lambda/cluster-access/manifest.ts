@@ -1,11 +1,14 @@
 import type {
   V1ClusterRole,
   V1ClusterRoleBinding,
+  V1Role,
+  V1RoleBinding,
   V1ValidatingAdmissionPolicy,
   V1ValidatingAdmissionPolicyBinding,
 } from "@kubernetes/client-node";
 import { holderName } from "../core/marks/keys.ts";
 import type { Rules } from "../core/rules.ts";
+import { eventsNamespace } from "../kubernetes/node-events.ts";
 import { nodeClaimsGroup } from "../kubernetes/nodeclaims.ts";
 import { holderGroup, policySpec, type Subject } from "./policy.ts";
 
@@ -36,6 +39,23 @@ const podRights = [
   { apiGroups: [""], resources: ["pods"], verbs: ["list"] },
   { apiGroups: ["policy"], resources: ["poddisruptionbudgets"], verbs: ["list"] },
 ];
+
+const ofEvents = { ...metadata, namespace: eventsNamespace };
+/** Lets the holder create Events where those about nodes are; RBAC cannot limit which ones. */
+const eventsRole: V1Role = {
+  apiVersion: `${rbac}/v1`,
+  kind: "Role",
+  metadata: ofEvents,
+  rules: [{ apiGroups: [""], resources: ["events"], verbs: ["create"] }],
+};
+
+const eventsRoleBinding = (subject: Subject): V1RoleBinding => ({
+  apiVersion: `${rbac}/v1`,
+  kind: "RoleBinding",
+  metadata: ofEvents,
+  roleRef: { apiGroup: rbac, kind: "Role", name: holderName },
+  subjects: [bound(subject)],
+});
 
 const clusterRoleBinding = (subject: Subject): V1ClusterRoleBinding => ({
   apiVersion: `${rbac}/v1`,
@@ -74,22 +94,36 @@ export type AccessObject = Readonly<{ path: string; needsPolicies: boolean; obje
 
 type Written = Readonly<{ apiVersion?: string; kind?: string; metadata?: object }>;
 
-const objectOf = (object: Written, plural: string): AccessObject => ({
-  path: `/apis/${object.apiVersion}/${plural}/${holderName}`,
+const objectOf = (object: Written, kinds: string): AccessObject => ({
+  path: `/apis/${object.apiVersion}/${kinds}/${holderName}`,
   needsPolicies: object.apiVersion === admission,
   object,
 });
 
-/** Whose rights, whether nodes may be changed, and whether pods may be listed. */
-export type RightsOptions = Readonly<{ subject?: Subject; mode?: Rules["mode"]; auto?: boolean }>;
+/** Whose rights, whether nodes may be changed, whether pods may be listed, and whether Events may be written. */
+export type RightsOptions = Readonly<{
+  subject?: Subject;
+  mode?: Rules["mode"];
+  auto?: boolean;
+  nodeEvents?: boolean;
+}>;
 
 /** All our objects in a cluster, for marks by this annotation. The policy, which restrains, comes before the binding. */
 export const accessManifest = (
   annotations: readonly string[],
-  { subject = holderGroup, ...rights }: RightsOptions = {},
+  { subject = holderGroup, nodeEvents = false, ...rights }: RightsOptions = {},
 ): readonly AccessObject[] => [
   objectOf(clusterRole(rights), "clusterroles"),
   objectOf(admissionPolicy(annotations, subject), "validatingadmissionpolicies"),
   objectOf(admissionPolicyBinding, "validatingadmissionpolicybindings"),
   objectOf(clusterRoleBinding(subject), "clusterrolebindings"),
+  ...(nodeEvents
+    ? [
+        objectOf(eventsRole, `namespaces/${eventsNamespace}/roles`),
+        objectOf(eventsRoleBinding(subject), `namespaces/${eventsNamespace}/rolebindings`),
+      ]
+    : []),
 ];
+
+/** All that a deployment may have written, whatever its settings. */
+export const everyAccessObject = accessManifest([], { nodeEvents: true });

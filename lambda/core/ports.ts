@@ -63,7 +63,7 @@ export interface Nodes {
   /** Every node with the mark of a hold, also those that the settings do not admit any more. */
   listMarked(context: CallContext): Promise<readonly SeenNode[]>;
   /** Marks and releases nodes, each on the condition that it is still as it was listed, or else as it is planned anew. */
-  change(changes: readonly NodeChange[], context: CallContext): Promise<Changed>;
+  change(changes: readonly NodeChange[], context: ChangeContext): Promise<Changed>;
   /** The NodePools that have a node, also those that the settings leave out. */
   nodePools(context: CallContext): Promise<ReadonlySet<string>>;
 }
@@ -73,6 +73,9 @@ export type SeenNode = ManagedNode & Readonly<{ nodePool: string }>;
 
 /** A node to be marked for a hold, or from which the mark of a hold is to be removed. */
 export type NodeChange = Readonly<{ do: "mark" | "release"; node: SeenNode; holdId: string; scope: Scope }>;
+
+/** `onChange` is called for each node that was not held and is now, or the other way round. */
+export type ChangeContext = CallContext & Readonly<{ onChange?: (change: NodeChange) => void }>;
 
 /**
  * What became of changes. `adopted` nodes had the mark of an older hold, `kept` ones have an annotation that is not ours
@@ -87,6 +90,22 @@ export type Changed = Readonly<{
   failed: number;
   left: boolean;
 }>;
+
+/** What became of a node, as `kubectl describe node` shows it. */
+export type NodeEvent = Readonly<{
+  node: Pick<SeenNode, "name" | "uid">;
+  reason: "Held" | "LetGo" | "Released";
+  message: string;
+  at: Date;
+}>;
+
+/** Writes Events about nodes into the cluster. They are not essential: no mark waits for them, and no work fails with them. */
+export interface NodeEvents {
+  /** Keeps an Event until the nodes of a pass are changed. */
+  note(event: NodeEvent): void;
+  /** Writes what was noted, and never fails. */
+  write(context: CallContext): Promise<void>;
+}
 
 /** What the cloud knows of an instance; `nodePool` only when Karpenter launched it for this cluster. */
 export type Instance = Readonly<{ id: string; launchedAt: Date; nodePool?: string }>;
@@ -189,6 +208,8 @@ export type Ports = Readonly<{
   events?: HoldEvents | undefined;
   /** Only where a page shows them. */
   looks?: Looks | undefined;
+  /** Only where the settings ask for them. */
+  nodeEvents?: NodeEvents | undefined;
   nodes: Nodes;
   nodeClaims: NodeClaims;
   pods: Pods;

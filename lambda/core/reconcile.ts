@@ -10,9 +10,9 @@ import {
   planNodes,
   type ScopeView,
 } from "./plan-nodes.ts";
-import type { Changed, Launch, PassContext } from "./ports.ts";
+import type { Changed, Launch, NodeChange, PassContext } from "./ports.ts";
 import { emptyRecord, pastOf, type ScopeRecord, withoutHold } from "./record.ts";
-import { reportChanged, reportPlan } from "./reports.ts";
+import { noteChange, reportChanged, reportPlan } from "./reports.ts";
 import { type Scope, wholeCluster } from "./scope.ts";
 import { accountOf, launchesIn, podsByNode, readView, rulesFor } from "./view.ts";
 
@@ -38,7 +38,11 @@ export async function reconcile(context: PassContext, scope: Scope, trigger: Tri
     context.holds.find(scope),
     findWhole(context, scope),
   ]);
-  return reconcileWith(context, scope, trigger, { view, record, whole });
+  try {
+    return await reconcileWith(context, scope, trigger, { view, record, whole });
+  } finally {
+    await context.nodeEvents?.write(context);
+  }
 }
 
 /** What a pass has read: a record that is missing is none, a cluster that could not be read is an error. */
@@ -48,7 +52,7 @@ export type Read = Readonly<{
   view: ScopeView | Readonly<{ error: unknown }>;
 }>;
 
-/** The same, with what was read before. */
+/** The same, with what was read before. Events about nodes are noted, and written by the caller. */
 export async function reconcileWith(
   context: PassContext,
   scope: Scope,
@@ -65,7 +69,8 @@ export async function reconcileWith(
     [
       async () => {
         if (!view) return;
-        changed = await context.nodes.change(changesOf(context, plan, view), context);
+        const onChange = (change: NodeChange) => noteChange(context, change, plan);
+        changed = await context.nodes.change(changesOf(context, plan, view), { ...context, onChange });
         reportChanged(context, plan, changed);
       },
       () => sendLooks(context, scope, plan),

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, earlier, minutes } from "./duration.ts";
+import { nodeEventOf } from "./node-events.ts";
 import type { Plan } from "./plan.ts";
 import { nothingChanged } from "./plan-nodes.ts";
-import type { Changed, Launch, PassContext } from "./ports.ts";
+import type { Changed, Launch, NodeChange, PassContext } from "./ports.ts";
 
 /** A launch that is found later than this was missed: its event should have come. */
 const eventsTake: Duration = minutes(2);
@@ -55,4 +56,9 @@ export function reportChanged({ metrics, clock, log }: PassContext, plan: Plan, 
   if (!steps.includes("start") || left || failed > 0 || counted.length === 0) return;
   const first = counted.map(({ launchedAt }) => launchedAt).reduce(earlier);
   metrics.add("LaunchToProtectedMs", Math.max(0, clock.now().getTime() - first.getTime()));
+}
+
+/** Notes what a change of a node's mark means to those who look at the node. */
+export function noteChange({ nodeEvents, rules, clock }: PassContext, change: NodeChange, plan: Plan): void {
+  nodeEvents?.note(nodeEventOf(change, { plan, rules, now: clock.now() }));
 }

@@ -35,3 +35,8 @@ export const scopeOf = (rules: Pick<Rules, "scope">, nodePool: string): Scope =>
 /** Whether the setting `scope` allows holds of this scope; false for records from before the setting changed. */
 export const isOfRules = (rules: Pick<Rules, "scope">, scope: Scope): boolean =>
   rules.scope === "cluster" ? scope === wholeCluster : scope !== wholeCluster;
+
+/** Whether Events about nodes are written, for which the holder needs a right; one that observes changes no node. */
+export const writesNodeEvents = ({ mode, nodeEvents }: NodeEventSettings): boolean =>
+  mode === "hold" && nodeEvents === "true";
+export type NodeEventSettings = Readonly<{ mode: Rules["mode"]; nodeEvents: "false" | "true" }>;

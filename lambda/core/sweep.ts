@@ -51,6 +51,7 @@ export async function reconcileAll(context: PassContext): Promise<All> {
       orphaned = await releaseOrphanedMarks(context, marked, records);
     },
     ...problems.map((error) => () => Promise.reject(error)),
+    async () => context.nodeEvents?.write(context),
   ]);
   return { outcomes, orphaned, records, marked: "error" in marked ? [] : marked };
 }
@@ -124,7 +125,7 @@ async function releaseOrphanedMarks(
   marked: readonly SeenNode[],
   records: readonly ScopeRecord[],
 ): Promise<Changed> {
-  const { rules, nodes, log, metrics } = context;
+  const { rules, nodes, log, metrics, nodeEvents, clock } = context;
   const recorded = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
   const orphaned = marked.flatMap((node): NodeChange[] => {
     const holdId = node.labels?.[holdLabel] ?? "";
@@ -132,7 +133,14 @@ async function releaseOrphanedMarks(
     return [{ do: "release", node, holdId, scope: scopeOf(rules, node.nodePool) }];
   });
   if (orphaned.length === 0) return nothingChanged;
-  const changed = await nodes.change(orphaned, context);
+  const onChange = ({ node }: NodeChange) =>
+    nodeEvents?.note({
+      node,
+      reason: "Released",
+      message: "Released: no hold owns its mark",
+      at: clock.now(),
+    });
+  const changed = await nodes.change(orphaned, { ...context, onChange });
   const found = changed.released + changed.kept + changed.failed;
   // None: their hold was closed after they were listed.
   if (found === 0) return changed;

@@ -15,6 +15,7 @@ import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
 import type { KubernetesCall, KubernetesCaller } from "./client.ts";
 import { isRefusedByAdmission, isStatus } from "./error.ts";
 import { markPatch } from "./node-changes.ts";
+import { eventsNamespace } from "./node-events.ts";
 import { listMetadata, selectors } from "./node-lists.ts";
 import { asRecord, type NodeLife, parseNodeLife, textOr } from "./node-objects.ts";
 import { nodeClaimsGroup } from "./nodeclaims.ts";
@@ -26,6 +27,8 @@ export type KubernetesInspectionOptions = Readonly<{
   nodePools: NodePoolFilter;
   mode: Rules["mode"];
   auto: boolean;
+  /** Whether Events about nodes are written. */
+  nodeEvents: boolean;
   clock: Clock;
   pageSize?: number;
 }>;
@@ -36,7 +39,7 @@ const longEnough: Duration = minutes(30);
 const aDay: Duration = hours(24);
 const maxProblems = 20;
 const longestValue = 100;
-type Right = Readonly<{ verb: string; resource: string; group?: string }>;
+type Right = Readonly<{ verb: string; resource: string; group?: string; namespace?: string }>;
 
 const readNodes: readonly Right[] = ["get", "list"].map((verb) => ({ verb, resource: "nodes" }));
 const patchNodes: Right = { verb: "patch", resource: "nodes" };
@@ -52,6 +55,8 @@ const listPods: readonly Right[] = [
   { verb: "list", resource: "poddisruptionbudgets", group: "policy" },
 ];
 
+const createEvents: Right = { verb: "create", resource: "events", namespace: eventsNamespace };
+
 const nameOf = ({ verb, resource }: Right): string => `${verb} ${resource}`;
 
 /** Inspects a cluster with the holder's rights: reviews the rights, lists nodes, tries changes as dry runs. */
@@ -63,15 +68,22 @@ export class KubernetesInspection implements Inspection {
   }
 
   async inspect(context: CallContext): Promise<ClusterFindings> {
-    const { karpenter, mode, auto } = this.#options;
+    const { karpenter, mode, auto, nodeEvents } = this.#options;
     const kubernetes = await this.#version(context);
     const ofClaims = karpenter === "v0.31" ? [] : [listNodeClaims];
-    const toHold = mode === "hold" ? [patchNodes] : [];
-    const toLook = auto ? listPods : [];
-    const unwanted = [...needless, ...(mode === "hold" ? [] : [patchNodes]), ...(auto ? [] : listPods)];
+    const bySettings = [
+      { rights: [patchNodes], isWanted: mode === "hold" },
+      { rights: listPods, isWanted: auto },
+      { rights: [createEvents], isWanted: nodeEvents },
+    ];
+    const { true: wanted = [], false: unwanted = [] } = Object.groupBy(
+      bySettings,
+      (one) => `${one.isWanted}`,
+    );
+    const of = (them: typeof bySettings) => them.flatMap(({ rights }) => rights);
     const [missing, superfluous] = await Promise.all([
-      this.#rights([...readNodes, ...toHold, ...ofClaims, ...toLook], false, context),
-      this.#rights(unwanted, true, context),
+      this.#rights([...readNodes, ...of(wanted), ...ofClaims], false, context),
+      this.#rights([...needless, ...of(unwanted)], true, context),
     ]);
     const rights = { kubernetes, missingRights: missing, needlessRights: superfluous };
     const nothing = { nodes: 0, stuck: [], userHeld: [], ineffective: [] };

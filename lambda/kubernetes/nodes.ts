@@ -1,7 +1,15 @@
 import { isHoldId } from "../core/marks/hold-id.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
 import { type ManagedNode, planMark, planRelease } from "../core/marks/plan-marks.ts";
-import type { CallContext, Changed, Metrics, NodeChange, Nodes, SeenNode } from "../core/ports.ts";
+import type {
+  CallContext,
+  ChangeContext,
+  Changed,
+  Metrics,
+  NodeChange,
+  Nodes,
+  SeenNode,
+} from "../core/ports.ts";
 import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
@@ -45,12 +53,14 @@ export class KubernetesNodes implements Nodes {
     return new Set(nodes.flatMap(({ nodePool }) => nodePool || []));
   }
 
-  async change(changes: readonly NodeChange[], context: CallContext): Promise<Changed> {
+  async change(changes: readonly NodeChange[], context: ChangeContext): Promise<Changed> {
     for (const { holdId } of changes) checkId(holdId);
     const counts: Partial<Record<Outcome, number>> = {};
     await forEachConcurrent(changes, inFlight, async (change) => {
       const outcome = await this.#change(change, context);
       counts[outcome] = (counts[outcome] ?? 0) + 1;
+      // An adopted node was held before; what is marked already, another pass has reported.
+      if (outcome === "marked" || outcome === "released") context.onChange?.(change);
     });
     const { adopted = 0, userHeld = 0, released = 0, kept = 0, failed = 0 } = counts;
     // Already marked since it was listed: by another pass, or by our own patch whose answer was lost.

@@ -24,10 +24,11 @@ const eks = new EKSClient(clientDefaults);
 // A removal is three actions, which fit into the function's time together.
 const timeLimit = minutes(4);
 
-const open: OpenCluster = ({ cluster, mode, auto, adminRole }, workUntil) => {
+const open: OpenCluster = ({ cluster, mode, auto, nodeEvents, adminRole }, workUntil) => {
   const login = new EksLogin({ eks, cluster, clock });
   const api = newAdmin({ api: new KubernetesClient({ login, clock, metrics }), clock });
-  const rights = new KubernetesAccess({ api, clock, log, mode, auto, timeLimit, until: workUntil });
+  const options = { mode, auto, nodeEvents, timeLimit, until: workUntil };
+  const rights = new KubernetesAccess({ api, clock, log, ...options });
   const entries = new EksAccessEntries({ eks, cluster, adminRole, rights, inVpc, clock, workUntil });
   return { entries, log, metrics };
 };

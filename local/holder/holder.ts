@@ -9,6 +9,7 @@ import type {
   Looks,
   Metrics,
   NodeClaims,
+  NodeEvents,
   Nodes,
   Pods,
   Ports,
@@ -34,6 +35,7 @@ export type HolderWorld = Readonly<{
   nodes: Nodes;
   nodeClaims: NodeClaims;
   pods: Pods;
+  nodeEvents?: NodeEvents | undefined;
   launches: Launches;
   ids: Ids;
   log: Log;
@@ -58,8 +60,9 @@ export class Holder {
   #isStopped = false;
 
   constructor(world: HolderWorld) {
-    const { clock, log, settings, journal, nodes, nodeClaims, pods, launches, ids, metrics, timeline } =
+    const { clock, log, settings, journal, nodes, nodeClaims, pods, nodeEvents, launches, ids, metrics } =
       world;
+    const { timeline } = world;
     this.#world = world;
     this.queue = new InProcessQueue({
       ...world.queue,
@@ -71,7 +74,7 @@ export class Holder {
     const holds = new RecordingHolds(world.holds, timeline, settings);
     const looks: Looks = { note: (where, verdicts) => timeline.record({ kind: "look", where, verdicts }) };
     const own = { schedules: this.timers, followUps: this.queue, rules: settings, clock, looks };
-    this.#ports = { ...own, holds, journal, nodes, nodeClaims, pods, launches, ids, metrics };
+    this.#ports = { ...own, holds, journal, nodes, nodeClaims, pods, nodeEvents, launches, ids, metrics };
   }
 
   /** Sweeps now, and from then on as often as the settings say. */

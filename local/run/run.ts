@@ -9,6 +9,7 @@ import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
+import { nodeEventsFor } from "../../lambda/kubernetes/node-events.ts";
 import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { KubernetesPods } from "../../lambda/kubernetes/pods.ts";
@@ -133,6 +134,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     journal,
     nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
     pods: new KubernetesPods({ api }),
+    nodeEvents: nodeEventsFor(settings, { api, clock, metrics }),
     nodes,
     ids: holdIds,
     metrics,

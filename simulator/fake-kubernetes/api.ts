@@ -1,3 +1,4 @@
+import { FakeEvents } from "./events.ts";
 import { applyJsonPatch, applyMergePatch } from "./json-patch.ts";
 import { Lists } from "./lists.ts";
 import type { ChangedBy, NodeStore } from "./node-store.ts";
@@ -17,12 +18,14 @@ export type ApiRequest = Readonly<{
 
 export type ApiAnswer = Readonly<{ status: number; body: Json }>;
 
+const eventsPath = /^\/api\/v1\/namespaces\/([^/]+)\/events$/;
 const nodePath = /^\/api\/v1\/nodes(?:\/([^/]+)(?:\/(status))?)?$/;
 
-/** Answers requests for nodes, and lists of pods, as the real server does; a refusal is thrown. */
+/** Answers requests for nodes and Events, and lists of pods, as the real server does; a refusal is thrown. */
 export class NodeApi {
   readonly lists: Lists;
   readonly pods: FakePods;
+  readonly events = new FakeEvents();
   /** The answers for other objects, by path. */
   readonly others = new Map<string, Json>();
   readonly #store: NodeStore;
@@ -44,6 +47,9 @@ export class NodeApi {
       return { status: 200, body: this.pods.list(query, view) };
     if (path === "/apis/policy/v1/poddisruptionbudgets" && method === "GET")
       return { status: 200, body: { items: [], metadata: {} } };
+    const [, namespace] = eventsPath.exec(path) ?? [];
+    if (namespace && method === "POST") return { status: 201, body: this.events.create(namespace, body()) };
+    if (namespace && method === "GET") return { status: 200, body: this.events.list(query) };
     const [isNodes, name, part] = nodePath.exec(path) ?? [];
     if (!isNodes) throw new Refusal(404, "NotFound", "the server could not find the requested resource");
     // Without this parameter the server uses the client's name.

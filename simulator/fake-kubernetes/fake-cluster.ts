@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { type ApiAnswer, type ApiRequest, NodeApi } from "./api.ts";
+import type { FakeEvents } from "./events.ts";
 import { applyMergePatch } from "./json-patch.ts";
 import { type NodeChange, NodeStore } from "./node-store.ts";
 import { type Json, type JsonObject, type NodeObject, Refusal } from "./objects.ts";
@@ -68,6 +69,10 @@ export class FakeCluster implements KubernetesCaller {
 
   get pods(): FakePods {
     return this.api.pods;
+  }
+
+  get events(): FakeEvents {
+    return this.api.events;
   }
 
   removeNode(name: string): void {

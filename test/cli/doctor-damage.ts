@@ -187,6 +187,10 @@ export const warnings: readonly Row[] = [
     { past: [1, 25, 49].map((ago) => aPastHold({ capped: true, endedAt: after(noon, -hours(ago)) })) },
   ],
   [
+    "nodeEvents without the right to write Events",
+    { ...functionsHave({ NODE_EVENTS: "true" }), ...insideCluster({ missingRights: ["create events"] }) },
+  ],
+  [
     "hold=auto without the right to list pods",
     { ...functionsHave({ HOLD: "auto" }), ...insideCluster({ missingRights: ["list pods"] }) },
   ],

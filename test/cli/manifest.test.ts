@@ -60,8 +60,17 @@ describe("the command manifest", () => {
       [...ofConstantHold, ...toRun],
     ],
     [["--karpenter", "v0.31"], ofConstantHold],
+    [
+      ["--node-events", "true"],
+      [...ofAuto, "- events"],
+    ],
+    [["--node-events", "true", "--mode", "observe"], ofAuto],
+    [
+      ["--node-events", "true", "--holder", "run"],
+      [...ofAuto, "- events", ...toRun],
+    ],
   ])(
-    "with %j gives rights to nodes and NodeClaims, for hold=auto to list pods and their budgets, to run a Lease, and to nothing else",
+    "with %j gives rights to nodes and NodeClaims, for hold=auto to list pods and their budgets, to Events where asked, to run a Lease, and to nothing else",
     async (flags, expected) => {
       const { output } = await manifest(...flags);
       const roles = output.split("---\n").filter((text) => /^kind: (Cluster)?Role$/m.test(text));

@@ -31,6 +31,7 @@ export class AccessWorld {
     holdAnnotation: "karpenter.sh/do-not-disrupt",
     mode: "hold",
     auto: false,
+    nodeEvents: false,
     adminRole,
     roles: ["arn:aws:iam::123456789012:role/hold", "arn:aws:iam::123456789012:role/sweep"],
   };
@@ -54,6 +55,7 @@ export class AccessWorld {
       clock,
       log: this.log,
       mode: this.config.mode,
+      nodeEvents: this.config.nodeEvents,
       until: this.workUntil,
       pageSize: 2,
       sleep: () => this.onWait(),

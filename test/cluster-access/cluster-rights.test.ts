@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
-import { accessManifest, admissionPolicy } from "../../lambda/cluster-access/manifest.ts";
+import { accessManifest, admissionPolicy, everyAccessObject } from "../../lambda/cluster-access/manifest.ts";
 import { after, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
@@ -28,7 +28,8 @@ const refuse = (status: number, name = "") => {
 };
 const missing = () => refuse(404, "karpenter-node-holder");
 const none = () => ({});
-const accessOf = (api: KubernetesCaller) => new KubernetesAccess({ api, clock, log: new CollectedLog() });
+const accessOf = (api: KubernetesCaller, nodeEvents = false) =>
+  new KubernetesAccess({ api, clock, log: new CollectedLog(), nodeEvents });
 const policy = admissionPolicy([annotation]);
 const { matchConstraints: constraints, matchConditions: conditions = [] } = policy.spec ?? {};
 const kindOf = ({ path }: KubernetesCall) => path.split("/").at(-2);
@@ -37,8 +38,9 @@ describe("our rights in a cluster", () => {
   it("are written by server-side apply: the role, what restrains, then what allows", async () => {
     const api = answering(({ body }) => body);
     expect(await accessOf(api).write(annotation)).toBe("with policy");
-    expect(api.asked.map(({ path }) => path)).toEqual(accessManifest([annotation]).map(({ path }) => path));
-    for (const { method, query, contentType } of api.asked) {
+    const written = api.asked.filter(({ method }) => method !== "DELETE");
+    expect(written.map(({ path }) => path)).toEqual(accessManifest([annotation]).map(({ path }) => path));
+    for (const { method, query, contentType } of written) {
       expect({ method, query, contentType }).toEqual({
         method: "PATCH",
         query: { fieldManager: "karpenter-node-holder", force: "true" },
@@ -50,8 +52,24 @@ describe("our rights in a cluster", () => {
   it("are removed, and what is missing is done", async () => {
     const api = answering(missing);
     await accessOf(api).remove();
-    expect(api.asked.map(({ path }) => path)).toEqual(accessManifest([annotation]).map(({ path }) => path));
+    expect(api.asked.map(({ path }) => path)).toEqual(everyAccessObject.map(({ path }) => path));
     for (const { method } of api.asked) expect(method).toBe("DELETE");
+  });
+
+  it("to write Events are written where the settings ask for them, and else taken back", async () => {
+    const ofEvents = (api: ReturnType<typeof answering>) =>
+      api.asked.filter(({ path }) => path.includes("/namespaces/")).map(({ method, path }) => [method, path]);
+    const paths = ["roles", "rolebindings"].map(
+      (kind) => `/apis/rbac.authorization.k8s.io/v1/namespaces/default/${kind}/karpenter-node-holder`,
+    );
+    for (const [nodeEvents, method] of [
+      [true, "PATCH"],
+      [false, "DELETE"],
+    ] as const) {
+      const api = answering((call) => (call.method === "DELETE" ? missing() : call.body));
+      await accessOf(api, nodeEvents).write(annotation);
+      expect(ofEvents(api)).toEqual(paths.map((path) => [method, path]));
+    }
   });
 
   it("do without the policy where the cluster knows none", async () => {
@@ -82,14 +100,13 @@ describe("our rights in a cluster", () => {
       await expect(call()).rejects.toThrow(BrokenSetupError);
   });
 
-  it("are revoked by removing the ClusterRoleBinding", async () => {
+  it("are revoked by removing the bindings", async () => {
     const api = answering(none);
     await accessOf(api).revoke();
+    const of = "/apis/rbac.authorization.k8s.io/v1";
     expect(api.asked).toEqual([
-      {
-        method: "DELETE",
-        path: "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/karpenter-node-holder",
-      },
+      { method: "DELETE", path: `${of}/clusterrolebindings/karpenter-node-holder` },
+      { method: "DELETE", path: `${of}/namespaces/default/rolebindings/karpenter-node-holder` },
     ]);
   });
 

@@ -168,6 +168,7 @@ describe("the environment", () => {
     HOLD_ANNOTATION: present,
     MODE: "observe",
     HOLD: "20m",
+    NODE_EVENTS: "true",
     ADMIN_ROLE_ARN: adminRole,
     ADMITTED_ROLE_ARNS: "arn:aws:iam::123456789012:role/hold,arn:aws-cn:iam::123456789012:role/sweep",
   };
@@ -178,16 +179,22 @@ describe("the environment", () => {
       cluster: "prod",
       holdAnnotation: present,
       auto: false,
+      nodeEvents: false,
       mode: "observe",
       adminRole,
       roles,
     });
   });
 
+  it("asks for the right to write Events where the holder changes nodes", () => {
+    expect(readAccessConfig({ ...env, MODE: "hold" })).toMatchObject({ mode: "hold", nodeEvents: true });
+  });
+
   it.each([
     ["CLUSTER", undefined],
     ["HOLD_ANNOTATION", "it's/bad"],
     ["MODE", "watch"],
+    ["NODE_EVENTS", "yes"],
     ["ADMIN_ROLE_ARN", "me"],
     ["ADMITTED_ROLE_ARNS", ""],
     ["ADMITTED_ROLE_ARNS", `${adminRole},me`],

@@ -45,6 +45,24 @@ describe("our objects in a cluster", () => {
     ]);
   });
 
+  it.each([[undefined], [account]])(
+    "allow to create Events in namespace default where that is asked for, and nothing else there: %j",
+    (subject) => {
+      const [role, binding, ...others] = accessManifest(keys, {
+        nodeEvents: true,
+        ...(subject && { subject }),
+      })
+        .map(({ object }) => Object(object))
+        .slice(accessManifest(keys).length);
+      expect(others).toEqual([]);
+      expect(role).toMatchObject({ kind: "Role", metadata: { name, namespace: "default" } });
+      expect(role.rules).toEqual([{ apiGroups: [""], resources: ["events"], verbs: ["create"] }]);
+      expect(binding).toMatchObject({ kind: "RoleBinding", metadata: { name, namespace: "default" } });
+      expect(binding.roleRef).toMatchObject({ kind: "Role", name });
+      expect(binding.subjects).toEqual(objectsFor(subject).get("ClusterRoleBinding").subjects);
+    },
+  );
+
   it.each([
     [undefined, { kind: "Group", name, apiGroup: rbac }],
     [account, account],

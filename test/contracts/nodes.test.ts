@@ -1,6 +1,7 @@
 import { describe } from "vitest";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
-import { clusterNodesWorld } from "./cluster-nodes.ts";
+import { clientOf, clusterNodesWorld } from "./cluster-nodes.ts";
+import { nodeEventsContract } from "./node-events.ts";
 import { type NodesOptions, type NodesWorld, nodesContract } from "./nodes.ts";
 import { nodesApiContract } from "./nodes-api.ts";
 
@@ -19,5 +20,14 @@ describe("nodes of the stand-in", () => {
   nodesApiContract(async () => {
     const standIn = await FakeKubernetesServer.start();
     return { access: standIn.access(), close: () => standIn.stop() };
+  });
+  nodeEventsContract(async () => {
+    const standIn = await FakeKubernetesServer.start();
+    const client = clientOf(standIn.access());
+    const close = async () => {
+      await client.close();
+      await standIn.stop();
+    };
+    return { admin: client, holder: client, close };
   });
 });

@@ -87,7 +87,13 @@ describe("malformed answers of the API server", () => {
     };
     const nodes = new KubernetesNodes({ ...options, pageSize: 2 });
     const rights = new KubernetesAccess({ api, clock, log, pageSize: 2 });
-    const inspection = new KubernetesInspection({ ...options, mode: "hold", auto: false, pageSize: 2 });
+    const inspection = new KubernetesInspection({
+      ...options,
+      mode: "hold",
+      auto: false,
+      nodeEvents: false,
+      pageSize: 2,
+    });
     const context = until(new Date(Date.now() + 60_000));
     proxy.begin(script);
     const work = {

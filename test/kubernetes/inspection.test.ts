@@ -38,13 +38,15 @@ function aCluster(
     karpenter?: KarpenterGeneration;
     mode?: "hold" | "observe";
     auto?: boolean;
+    nodeEvents?: boolean;
     patch?: (call: KubernetesCall) => unknown;
     /** What is answered instead. */
     answer?: (call: KubernetesCall) => Readonly<{ instead: unknown }> | undefined;
   }> = {},
 ) {
   const { nodes = [aNode("a")], rights = [...nodeRights, "patch nodes", ...claimRights] } = about;
-  const { gitVersion = "v1.36.1", karpenter = "v1", mode = "hold", auto = false } = about;
+  const { gitVersion = "v1.36.1", karpenter = "v1", mode = "hold" } = about;
+  const { auto = false, nodeEvents = false } = about;
   const calls: KubernetesCall[] = [];
   const patch =
     about.patch ??
@@ -74,6 +76,7 @@ function aCluster(
     nodePools: { only: [], except: [] },
     mode,
     auto,
+    nodeEvents,
     clock: new VirtualClock(),
   });
   return { calls, inspect: () => inspection.inspect(until(after(noon, minutes(1)))) };
@@ -142,6 +145,18 @@ describe("an inspection of a cluster", () => {
       needlessRights: [],
     });
   });
+
+  it.each([
+    [true, [], { missingRights: ["create events"], needlessRights: [] }],
+    [true, ["create events of default"], { missingRights: [], needlessRights: [] }],
+    [false, ["create events of default"], { missingRights: [], needlessRights: ["create events"] }],
+  ] as const)(
+    "with nodeEvents %s and the further rights %j finds %j",
+    async (nodeEvents, further, expected) => {
+      const rights = [...nodeRights, ...claimRights, "patch nodes", ...further];
+      expect(await aCluster({ rights, nodeEvents }).inspect()).toMatchObject(expected);
+    },
+  );
 
   it("misses no right to NodeClaims where Karpenter has none", async () => {
     const rights = [...nodeRights, "patch nodes"];

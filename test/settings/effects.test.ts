@@ -52,6 +52,7 @@ async function playedBy(settings: Settings): Promise<readonly string[]> {
   at(hours(3), () => ask({ do: "status" }));
   await clock.runUntil(after(noon, hours(3) + minutes(10)));
   await world.close();
+  for (const { reason, message } of cluster.events.all()) note(`${reason}: ${message}`);
   return done;
 }
 

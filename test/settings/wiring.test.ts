@@ -78,6 +78,14 @@ it("sends events where the settings ask for them, with the role's credentials", 
   expect(Object.keys(telemetry.calls.reported().calls)).toEqual(["PutEvents"]);
 });
 
+it("writes Events about nodes where the settings ask for them, and none where it only observes", () => {
+  const isWired = (more: object) =>
+    "note" in (wire(readConfig({ ...process.env, ...more })).ports.nodeEvents ?? {});
+  expect(isWired({ MODE: "hold", NODE_EVENTS: "true" })).toBe(true);
+  expect(isWired({ MODE: "hold" })).toBe(false);
+  expect(isWired({ NODE_EVENTS: "true" })).toBe(false);
+});
+
 it("gives the nodes' adapter the settings", () => {
   const { cluster, ports, inspection } = wire(readConfig(process.env));
 

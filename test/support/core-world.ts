@@ -1,11 +1,11 @@
 import { hours } from "../../lambda/core/duration.ts";
 import type { Context } from "../../lambda/core/ports.ts";
 import type { ScopeRecord } from "../../lambda/core/record.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
+import type { Settings } from "../../lambda/settings.ts";
 import { World } from "../../simulator/world.ts";
 import { until } from "./context.ts";
 
-type Options = Readonly<{ records?: readonly ScopeRecord[]; rules?: Partial<Rules> }>;
+type Options = Readonly<{ records?: readonly ScopeRecord[]; rules?: Partial<Settings> }>;
 
 /** The simulated world and the context of a use case in it, with an hour of time; the node adapter is the real one. */
 export function coreWorld({ records = [], rules = {} }: Options = {}) {

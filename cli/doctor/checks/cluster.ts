@@ -3,7 +3,7 @@ import { type Duration, minutes } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../../../lambda/environment.ts";
 import type { FunctionFacts } from "../aws/account.ts";
-import { type Doctor, isAuto, modeOf, reapply } from "../doctor.ts";
+import { type Doctor, hasNodeEvents, isAuto, modeOf, reapply } from "../doctor.ts";
 import type { Check } from "../facts.ts";
 import { type Found, fail, ok, warn } from "../finding.ts";
 
@@ -45,7 +45,8 @@ export const ofCluster: readonly Check[] = [
     async find({ doctor: { compareManifest }, functions: { control } }) {
       if (!compareManifest) return [];
       const { [SettingEnvironment.holdAnnotation]: annotation = "" } = control.env;
-      const found = await compareManifest(annotation, { mode: modeOf(control), auto: isAuto(control) });
+      const rights = { mode: modeOf(control), auto: isAuto(control), nodeEvents: hasNodeEvents(control) };
+      const found = await compareManifest(annotation, rights);
       const wrong = found.filter(({ state }) => state === "missing" || state === "different");
       if (wrong.length > 0) {
         const what = wrong.map(

@@ -84,7 +84,14 @@ function loginOf({ cluster }: Inside, who: string): Findings {
 
 const withoutClaims = "drifted nodes are held, too, and a launch whose event is lost is found by its node";
 
+const withoutEvents = "nodes get no Events";
+
 const withoutPods = "hold=auto cannot see what nodes carry, and each launch holds for 20m";
+
+const consequences: Readonly<Record<string, string>> = {
+  "list nodeclaims": withoutClaims,
+  "create events": withoutEvents,
+};
 
 /** Role and binding give what is needed, and no more. */
 function rightsOf(
@@ -94,10 +101,8 @@ function rightsOf(
 ): Findings {
   const withoutNodes = missingRights.filter((right) => !right.endsWith(" nodes"));
   if (missingRights.length > 0 && withoutNodes.length === missingRights.length) {
-    const ofPods = missingRights.some((right) => !right.endsWith("nodeclaims")) ? [withoutPods] : [];
-    const ofClaims = missingRights.some((right) => right.endsWith("nodeclaims")) ? [withoutClaims] : [];
-    const so = [...ofPods, ...ofClaims].join("; ");
-    return warn(`${who} may not ${missingRights.join(", ")}: ${so}`, reapply(control));
+    const so = new Set(missingRights.map((right) => consequences[right] ?? withoutPods));
+    return warn(`${who} may not ${missingRights.join(", ")}: ${[...so].join("; ")}`, reapply(control));
   }
   if (missingRights.length > 0) {
     const what = `${who} may not ${missingRights.join(", ")}: ClusterRole or binding is not as it was written`;

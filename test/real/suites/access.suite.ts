@@ -38,6 +38,7 @@ import { buildCel, decideByOldestCel } from "../engines/cel.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 import { forgedOwners } from "../worlds/forged-owners.ts";
+import { nodeEventsOn } from "../worlds/node-events.ts";
 import { applied, createNode, outcomeOf, patched, removeNode, soon } from "../worlds/tried-node.ts";
 
 const { annotation } = Karpenter.v1;
@@ -80,7 +81,7 @@ describe("what a real API server allows the holder to do", () => {
   const apply = (manager: string, metadata: object) => admin.call(applied(manager, metadata), soon());
   const remove = () => removeNode(admin);
   const attempt = (call: KubernetesCall) => outcomeOf(holder, call);
-  const accessWith = (options: Pick<KubernetesAccessOptions, "mode" | "auto">) =>
+  const accessWith = (options: Pick<KubernetesAccessOptions, "mode" | "auto" | "nodeEvents">) =>
     new KubernetesAccess({
       api: admin,
       clock: { now: () => new Date() },
@@ -155,6 +156,7 @@ describe("what a real API server allows the holder to do", () => {
       ],
       ["patch a node's status", patched({ status: { phase: "Terminated" } }, `${path}/status`)],
       ["watch nodes", { method: "GET", path: "/api/v1/nodes", query: { watch: "1", timeoutSeconds: "1" } }],
+      ["create an Event", { method: "POST", path: "/api/v1/namespaces/default/events", body: {} }],
       ["list secrets", { method: "GET", path: "/api/v1/secrets" }],
       [
         "read the policy",
@@ -204,6 +206,8 @@ describe("what a real API server allows the holder to do", () => {
       expect(await attempt(call)).toBe("refused by RBAC");
     });
   });
+
+  describe("with nodeEvents", () => nodeEventsOn(() => ({ admin, holder, plane, accessWith })));
 
   it("distinguishes a kind that the server does not know from an object that is missing", async () => {
     const get = (kind: string) =>
@@ -273,6 +277,7 @@ describe("what a real API server allows the holder to do", () => {
         nodePools: { only: [], except: [] },
         mode: "hold",
         auto: false,
+        nodeEvents: false,
         clock,
       }).inspect(soon());
 

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { flagOf } from "../../../cli/terminal/setting-flags.ts";
 import { manifestYaml, rightsToRun } from "../../../lambda/cluster-access/manifest-yaml.ts";
 import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { writesNodeEvents } from "../../../lambda/core/rules.ts";
 import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
@@ -29,6 +30,9 @@ import { createNode, outcomeOf, patched, removeNode, soon } from "../worlds/trie
 
 type Values = Readonly<Record<string, unknown>>;
 type Kubernetes = Readonly<{ kind: string; metadata: Readonly<Record<string, unknown>>; spec?: unknown }>;
+
+/** There is one Role for the Lease, and one for Events. */
+const placeOf = ({ kind, metadata }: Kubernetes) => `${kind} ${metadata.namespace}`;
 
 const { annotation } = Karpenter.v1;
 const namespace = "holder";
@@ -148,6 +152,8 @@ describe("what Helm renders", () => {
     [{ mode: "observe" }, annotation, "observe"],
     [{ hold: "auto" }, annotation, "hold"],
     [{ hold: "20m" }, annotation, "hold"],
+    [{ nodeEvents: true }, annotation, "hold"],
+    [{ nodeEvents: "true", mode: "observe" }, annotation, "observe"],
     [{ karpenter: "v0.31" }, Karpenter["v0.31"].annotation, "hold"],
     [{ karpenter: "v0.31", holdAnnotation: "example.com/stay" }, "example.com/stay", "hold"],
   ] as const)(
@@ -160,13 +166,13 @@ describe("what Helm renders", () => {
       ] as const) {
         const subject = { kind: "ServiceAccount", name, namespace } as const;
         // What is released after an uninstall may be marked from before a holder observed.
-        const { auto } = readSettings({ cluster: "prod", ...chosen });
-        const ofHolder = { mode, auto };
+        const settings = readSettings({ cluster: "prod", ...chosen });
+        const ofHolder = { mode, auto: settings.auto, nodeEvents: writesNodeEvents(settings) };
         const rights = rightsToRun([key], { subject, ...(name === releaser ? {} : ofHolder) });
         for (const expected of rights as readonly Kubernetes[]) {
           // Only a holder at work needs the Lease.
           if (name === releaser && expected.kind.startsWith("Role")) continue;
-          const found = objects.filter((one) => one.kind === expected.kind && isOfAccount(one));
+          const found = objects.filter((one) => placeOf(one) === placeOf(expected) && isOfAccount(one));
           expect(found).toMatchObject([expected]);
           const added = { metadata: expect.anything() };
           expect(found).toEqual([{ ...expected, ...added }]);

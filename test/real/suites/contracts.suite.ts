@@ -8,6 +8,7 @@ import type { ClusterAccess } from "../../../lambda/kubernetes/transport.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { clientOf, clusterNodesWorld } from "../../contracts/cluster-nodes.ts";
+import { nodeEventsContract } from "../../contracts/node-events.ts";
 import { type NodesOptions, nodesContract } from "../../contracts/nodes.ts";
 import { nodesApiContract } from "../../contracts/nodes-api.ts";
 import { within } from "../../support/context.ts";
@@ -34,7 +35,8 @@ describe("a real API server, as a user with the holder's rights alone", () => {
   const open = async (options: NodesOptions) => {
     const annotation = options.annotation ?? Karpenter[options.karpenter ?? "v1"].annotation;
     if (annotation !== allowed) {
-      const access = new KubernetesAccess({ api: clientOf(admin), clock, log: new CollectedLog() });
+      const log = new CollectedLog();
+      const access = new KubernetesAccess({ api: clientOf(admin), clock, log, nodeEvents: true });
       expect(await access.write(annotation)).toBe("with policy");
       await until("the policy to be enforced", () => isEnforced({ ...options, nodePools: all }));
       allowed = annotation;
@@ -57,6 +59,13 @@ describe("a real API server, as a user with the holder's rights alone", () => {
 
   nodesContract(open);
   nodesApiContract(async () => ({ access: admin, close: async () => {} }));
+  nodeEventsContract(async () => {
+    // With the holder's rights, whichever test comes first.
+    await (await open({})).close();
+    const [ofAdmin, ofHolder] = [clientOf(admin), clientOf(holder)];
+    const close = async () => void (await Promise.all([ofAdmin.close(), ofHolder.close()]));
+    return { admin: ofAdmin, holder: ofHolder, close };
+  });
 });
 
 async function isRefused(holder: ClusterAccess, name: string): Promise<boolean> {

@@ -1,0 +1,157 @@
+import { describe, expect, it } from "vitest";
+import { seconds } from "../../lambda/core/duration.ts";
+import { reconcile } from "../../lambda/core/reconcile.ts";
+import type { ScopeRecord } from "../../lambda/core/record.ts";
+import { reconcileAll } from "../../lambda/core/sweep.ts";
+import type { Settings } from "../../lambda/settings.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
+import { aHeldRecord, aRequest } from "../support/builders.ts";
+import { coreWorld } from "../support/core-world.ts";
+import { at, launchAt } from "./plans.ts";
+
+/** A world at noon with the nodes a and b, and the Events that a pass writes about them. */
+function aWorld(settings: Partial<Settings> = {}, records: readonly ScopeRecord[] = []) {
+  const it = coreWorld({ records, rules: { nodeEvents: "true", ...settings } });
+  const { world, context } = it;
+  for (const name of ["a", "b"]) world.nodes.add(name);
+  const events = () => world.cluster.events.all().map(Object);
+  let seen = 0;
+  /** What `kubectl describe node` shows since this was last asked. */
+  const news = () => {
+    const all = events().slice(seen);
+    seen += all.length;
+    return all.map(({ involvedObject, reason, message }) => `${involvedObject.name} ${reason} ${message}`);
+  };
+  const pass = (minute: number, change?: (record: ScopeRecord) => ScopeRecord) => {
+    world.time = at(minute);
+    return reconcile(context(), "cluster", { launches: change ? [] : [launchAt(minute)], change });
+  };
+  const look = (minute: number) => {
+    world.time = at(minute);
+    return reconcileAll(context());
+  };
+  return { ...it, events, news, pass, look };
+}
+
+const launched = "a node was launched in NodePool default";
+
+describe("an Event", () => {
+  it("names each node that is held, until when and why", async () => {
+    const { news, pass } = aWorld();
+    await pass(0);
+    expect(news().toSorted()).toEqual([
+      `a Held Held until 12:20Z: ${launched}`,
+      `b Held Held until 12:20Z: ${launched}`,
+    ]);
+  });
+
+  it("is written where a node changes only: an extension writes none, a new node's own does", async () => {
+    const { world, news, pass } = aWorld();
+    await pass(0);
+    news();
+    await pass(5);
+    expect(news()).toEqual([]);
+    world.nodes.add("c");
+    await pass(6);
+    expect(news()).toEqual([`c Held Held until 12:26Z: ${launched}`]);
+  });
+
+  it("says why a node is released", async () => {
+    const { news, pass, look } = aWorld();
+    await pass(0);
+    news();
+    await look(21);
+    expect(news().toSorted()).toEqual([
+      "a Released Released: the hold expired",
+      "b Released Released: the hold expired",
+    ]);
+  });
+
+  it("names the reason of a request, and the day of an end that is not today", async () => {
+    const { news, pass } = aWorld({ auto: true });
+    await pass(0, (record) => ({ ...record, requests: [aRequest({ until: at(24 * 60) })] }));
+    const [tomorrow] = at(24 * 60)
+      .toISOString()
+      .split("T");
+    expect(news()).toContain(`a Held Held until ${tomorrow} 12:00Z: load test`);
+  });
+
+  it("says of a drifted node why it is let go", async () => {
+    const { world, news, pass, look } = aWorld();
+    await pass(0);
+    news();
+    world.nodeClaims.change("i-a", { driftedAt: at(4) });
+    await look(5);
+    expect(news()).toEqual(["a LetGo Let go: it has drifted"]);
+  });
+
+  it("says so where no hold owned a node's mark", async () => {
+    const { world, news, look } = aWorld();
+    world.nodes.mark("a", holdId(7));
+    await look(0);
+    expect(news()).toEqual(["a Released Released: no hold owns its mark"]);
+  });
+
+  it("is not written where another pass has marked the node, nor where a new hold takes over its mark", async () => {
+    const { world, news, pass } = aWorld();
+    for (const name of ["a", "b"]) world.nodes.mark(name, holdId(1));
+    await pass(0);
+    expect([Object.keys(world.nodes.marks()), news()]).toEqual([["a", "b"], []]);
+  });
+});
+
+describe("no Event is written", () => {
+  it.each<[string, Partial<Settings>, readonly ScopeRecord[]]>([
+    ["unless the settings ask for it", { nodeEvents: "false" }, []],
+    ["where the holder only observes", { mode: "observe" }, []],
+    ["where it observes, and finds marks", { mode: "observe" }, [aHeldRecord()]],
+  ])("%s", async (_, settings, records) => {
+    const { world, news, pass, look } = aWorld(settings, records);
+    if (records.length > 0) world.nodes.mark("a", holdId(1));
+    await pass(0);
+    await look(25);
+    expect(news()).toEqual([]);
+  });
+});
+
+describe("an Event that cannot be written", () => {
+  it("fails no pass, comes after every mark, and is logged once", async () => {
+    const { world, pass } = aWorld();
+    world.refuses = (call) => call === "event";
+    expect(await pass(0)).toMatchObject({ changed: { marked: 2, failed: 0 } });
+    const [first] = world.calls.filter((call) => /^(patch|event|arm|enqueue)/.test(call)).slice(-2);
+    expect(first).toBe("event");
+    expect(world.log.reported("not every Event about a node was written")).toHaveLength(1);
+  });
+
+  it("delays a pass by three seconds at most", async () => {
+    const { world, pass, look } = aWorld();
+    world.hangs = (call) => call === "event";
+    await pass(0);
+    expect(world.time).toEqual(new Date(at(0).getTime() + seconds(3)));
+    await look(21);
+    expect(world.time).toEqual(new Date(at(21).getTime() + seconds(3)));
+  });
+
+  it("for want of a right counts as that", async () => {
+    const { world, pass, metrics } = aWorld();
+    world.cluster.events.isRefused = true;
+    await pass(0);
+    expect(metrics.total("RightsMissing")).toBe(1);
+    const [line] = world.log.reported("not every Event about a node was written");
+    expect(line).toMatchObject({
+      written: 0,
+      missing: 2,
+      error: { message: expect.stringContaining("manifest") },
+    });
+  });
+
+  it("does not keep one of an earlier pass: it is gone", async () => {
+    const { world, news, pass } = aWorld();
+    world.refuses = (call) => call === "event";
+    await pass(0);
+    world.refuses = () => false;
+    await pass(5);
+    expect(news()).toEqual([]);
+  });
+});
