@@ -11,8 +11,9 @@ export class EngineError extends Error {
 
 export type EngineCommand = Readonly<{ program: string; args: readonly string[]; cwd?: string }>;
 
-/** So much of what the engine printed on stderr is part of an error. */
-const longestTail = 4_000;
+/** So much of what the engine printed on stderr is part of an error: a crash has its reason first, then every goroutine. */
+const longestStart = 2_000;
+const longestEnd = 2_000;
 /** An engine that prints nothing for so long waits for ever: a turn was lost. */
 const patience: Duration = minutes(10);
 
@@ -21,7 +22,8 @@ export class EngineProcess {
   readonly #child: ChildProcess;
   readonly #exit: Promise<readonly unknown[]>;
   readonly #patience: Duration;
-  #errors = "";
+  #start = "";
+  #end = "";
   #isStopped = false;
 
   constructor({ program, args, cwd }: EngineCommand, silence: Duration = patience) {
@@ -29,7 +31,9 @@ export class EngineProcess {
     this.#child = spawn(program, args, { cwd, stdio: ["pipe", "pipe", "pipe"] });
     this.#exit = once(this.#child, "exit").catch((error: unknown) => [undefined, undefined, error]);
     this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      this.#errors = (this.#errors + text).slice(-longestTail);
+      const room = longestStart - this.#start.length;
+      this.#start += text.slice(0, room);
+      this.#end = (this.#end + text.slice(room)).slice(-longestEnd);
     });
     // A write after its end fails; the end itself is reported.
     this.#child.stdin?.on("error", () => {});
@@ -58,7 +62,7 @@ export class EngineProcess {
 
   /** The error of an engine that ended before what was expected. */
   endedBefore(what: string): EngineError {
-    return new EngineError(`the engine ended before ${what}${this.#tail()}`);
+    return new EngineError(`the engine ended before ${what}${this.#printed()}`);
   }
 
   /** Kills it by its id and waits until it has ended. */
@@ -72,17 +76,20 @@ export class EngineProcess {
 
   #fallSilent(): void {
     this.#silence = new EngineError(
-      `the engine printed nothing for ${formatDuration(this.#patience)}: a turn was lost${this.#tail()}`,
+      `the engine printed nothing for ${formatDuration(this.#patience)}: a turn was lost${this.#printed()}`,
     );
     this.#child.kill("SIGKILL");
   }
 
   #ended(how: unknown): EngineError {
-    return this.#silence ?? new EngineError(`the engine ended with ${how}${this.#tail()}`);
+    return this.#silence ?? new EngineError(`the engine ended with ${how}${this.#printed()}`);
   }
 
-  #tail(): string {
-    const text = this.#errors.trim();
+  #printed(): string {
+    const text = [this.#start, this.#end]
+      .map((part) => part.trim())
+      .join("\n")
+      .trim();
     return text === "" ? "" : `; it printed:\n${text}`;
   }
 }
