@@ -21,8 +21,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// store is an API server in memory: a controller-runtime client and its cache at once. A stored object is never
-// changed, only replaced. There are no defaults and no validation.
+// store is an API server in memory, and serves as both client and cache of controller-runtime. A stored object is never
+// changed, only replaced. It sets no defaults and validates nothing.
 type store struct {
 	client.Client // a call that is not implemented here panics
 	mu            sync.RWMutex
