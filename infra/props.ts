@@ -31,7 +31,7 @@ export interface KarpenterNodeHolderProps {
   readonly relaunchCost?: HolderDuration;
   /** With `hold=auto`: what the eviction of a pod is worth, in time of its node (to 24h). Default: 3m. */
   readonly evictionCost?: HolderDuration;
-  /** With `hold=auto`, when after the last launch all nodes are released; else launches never hold for longer without a break, `0s` for no cap (1m to 168h). Default: 2h. */
+  /** With `hold=auto`, when after the last launch all nodes but those with Jobs are released; else launches never hold for longer without a break, `0s` for no cap (1m to 168h). Default: 2h. */
   readonly maxHold?: HolderDuration;
   /** With a constant `hold`: after `maxHold`, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h). Default: 10m. */
   readonly breather?: HolderDuration;

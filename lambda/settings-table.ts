@@ -48,7 +48,7 @@ export const holderSettings = {
   maxHold: {
     value: { kind: "duration", least: minutes(1), most: hours(24 * 7), zero: "for no cap" },
     default: "2h",
-    help: "with `hold=auto`, when after the last launch all nodes are released; else launches never hold for longer without a break, `0s` for no cap",
+    help: "with `hold=auto`, when after the last launch all nodes but those with Jobs are released; else launches never hold for longer without a break, `0s` for no cap",
   },
   breather: {
     value: { kind: "duration", least: minutes(1), most: hours(24) },

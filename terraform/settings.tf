@@ -31,7 +31,7 @@ variable "eviction_cost" {
 }
 
 variable "max_hold" {
-  description = "with hold=auto, when after the last launch all nodes are released; else launches never hold for longer without a break, 0s for no cap (1m to 168h) (default: 2h)"
+  description = "with hold=auto, when after the last launch all nodes but those with Jobs are released; else launches never hold for longer without a break, 0s for no cap (1m to 168h) (default: 2h)"
   type        = string
   default     = null
 }

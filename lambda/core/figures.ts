@@ -1,5 +1,5 @@
 import { after, type Duration, earlier, minutes } from "./duration.ts";
-import type { endOf } from "./launches.ts";
+import { type endOf, withoutJobs } from "./launches.ts";
 import type { Account, AutoFigures, Verdict } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import type { Figures, Request, ScopeRecord } from "./record.ts";
@@ -21,6 +21,8 @@ export type NodeFacts = Readonly<{
   since?: AutoFigures | undefined;
   /** How many pods are on a node, by its name, where they were read and nobody removes it. */
   pods?: ReadonlyMap<string, number> | undefined;
+  /** With `hold=auto`, the nodes that are marked and run Jobs, where the pods were read. */
+  withJobs?: ReadonlySet<string> | undefined;
   /** With `hold=auto`, when the pods are to be read next. */
   nextReadAt?: Date | undefined;
 }>;
@@ -72,6 +74,10 @@ type FigureFacts = Readonly<{
 /** A record names this many NodePools and reasons: it is read and written as a whole, so it must stay small. */
 const mostNames = 10;
 
+/** When launches and requests end, whatever Jobs run then. */
+const endWithoutJobs = ({ launchHold, ...record }: ScopeRecord, rules: Rules): Date | undefined =>
+  untilOf({ ...record, ...(launchHold && { launchHold: withoutJobs(launchHold) }) }, rules);
+
 /** Adds up what history reports. */
 export function figuresAfter(facts: FigureFacts): Figures {
   const { record, stored = record, next, nodes, until, counted, asked, end, rules } = facts;
@@ -82,11 +88,13 @@ export function figuresAfter(facts: FigureFacts): Figures {
     const name = launches.has(nodePool) || launches.size < mostNames ? nodePool : "others";
     launches.set(name, (launches.get(name) ?? 0) + 1);
   }
-  const before = stored.hold?.id === next.hold.id ? untilOf(stored, rules) : undefined;
+  const isSame = stored.hold?.id === next.hold.id;
+  const before = isSame ? endWithoutJobs(stored, rules) : undefined;
+  const moved = endWithoutJobs(next, rules);
   const requests = [...new Set([...figures.requests, ...asked.map(({ reason }) => reason)])];
   return {
     launches: Object.fromEntries(launches),
-    extensions: figures.extensions + (before && until > before ? 1 : 0),
+    extensions: figures.extensions + (before && moved && moved > before ? 1 : 0),
     nodes: Math.max(figures.nodes, nodes?.holdable.length ?? 0),
     capped: figures.capped || (end?.isCapped ?? false),
     requests: requests.slice(0, mostNames),

@@ -1,11 +1,21 @@
-import { after, type Duration, earlier, later } from "./duration.ts";
+import { after, type Duration, earlier, hours, later } from "./duration.ts";
 import type { Launch } from "./ports.ts";
 import type { LaunchHold } from "./record.ts";
 import type { Rules } from "./rules.ts";
 
+/** Nodes that run Jobs stay held for so long after the end of a hold, or until the Jobs are done. */
+export const jobsEndWithin: Duration = hours(24);
+
+/** The same, as if no node ran a Job. */
+export const withoutJobs = ({ isEnding: _, ...rest }: LaunchHold): LaunchHold => rest;
+
 /** When a launch hold ends, and whether it would last longer without the cap. */
-export function endOf({ startedAt, lastLaunchAt, isConstant }: LaunchHold, { hold, auto, maxHold }: Limits) {
-  if (auto && !isConstant) return { at: after(lastLaunchAt, maxHold), isCapped: false };
+export function endOf(
+  { startedAt, lastLaunchAt, isConstant, isEnding }: LaunchHold,
+  { hold, auto, maxHold }: Limits,
+) {
+  if (auto && !isConstant)
+    return { at: after(lastLaunchAt, maxHold + (isEnding ? jobsEndWithin : 0)), isCapped: false };
   const asked = after(lastLaunchAt, hold);
   if (maxHold === 0) return { at: asked, isCapped: false };
   const cap = after(startedAt, maxHold);
@@ -13,6 +23,24 @@ export function endOf({ startedAt, lastLaunchAt, isConstant }: LaunchHold, { hol
 }
 
 type Limits = Pick<Rules, "hold" | "auto" | "maxHold">;
+
+/** At its end a hold waits for the nodes that run Jobs. Where it is not known whether there are any, nothing ends. */
+export function untilJobsEnd(
+  hold: LaunchHold | undefined,
+  {
+    rules,
+    nodes,
+    now,
+  }: Readonly<{
+    rules: Limits;
+    nodes?: Readonly<{ withJobs?: ReadonlySet<string> | undefined }> | undefined;
+    now: Date;
+  }>,
+): LaunchHold | undefined {
+  if (!hold || !rules.auto || hold.isConstant) return hold;
+  const rest = withoutJobs(hold);
+  return endOf(rest, rules).at <= now && nodes?.withJobs?.size !== 0 ? { ...rest, isEnding: true } : rest;
+}
 
 /** How long one launch holds. */
 export const lengthOf = ({ hold, auto, maxHold }: Limits): Duration => (auto ? maxHold : hold);

@@ -4,7 +4,7 @@ import { isHoldId } from "./marks/hold-id.ts";
 import { holdLabel } from "./marks/keys.ts";
 import { planMark } from "./marks/plan-marks.ts";
 import type { Changed, NodeChange, NodeClaim, SeenNode, Unavailable } from "./ports.ts";
-import type { ScopeRecord } from "./record.ts";
+import type { Hold, ScopeRecord } from "./record.ts";
 import type { Bound, Room } from "./room.ts";
 import { isOfRules, type Rules } from "./rules.ts";
 
@@ -78,8 +78,16 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
   if (!hold) return [];
   const drifted = isRequested ? new Set() : driftedNodes(view, rules, now);
   const letGo = record.account?.letGo ?? {};
+  const isEnding = record.launchHold?.isEnding && !isRequested;
+  const withJobs = isEnding ? nodesWithJobs(view, hold, rules) : undefined;
   return view.nodes.flatMap((node): NodeChange[] => {
-    const isHeld = until !== undefined && !drifted.has(node.name) && letGo[node.name] === undefined;
+    // Until the pods are read again a hold that ends leaves the nodes as they are.
+    if (isEnding && !withJobs) return [];
+    const isHeld =
+      until !== undefined &&
+      !drifted.has(node.name) &&
+      letGo[node.name] === undefined &&
+      (withJobs?.has(node.name) ?? true);
     const label = node.labels?.[holdLabel];
     if (isHeld && rules.mode === "hold") {
       const { outcome, change } = planMark(node, { holdId: hold.id, annotation: rules.holdAnnotation });
@@ -92,6 +100,18 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
     if (label !== hold.id && !isOfRules(rules, scope)) return [];
     return [{ do: "release", node, holdId: label, scope }];
   });
+}
+
+/** The nodes of a hold that run Jobs, by name; undefined where the pods are not known. With `mode=observe` none is marked. */
+export function nodesWithJobs(
+  { nodes, pods }: ScopeView,
+  hold: Hold | undefined,
+  { mode }: Rules,
+): ReadonlySet<string> | undefined {
+  if (!Array.isArray(pods)) return undefined;
+  const busy = new Set((pods as readonly Bound[]).flatMap(({ node, runsOnce }) => (runsOnce ? node : [])));
+  const isOurs = ({ labels }: SeenNode) => mode === "observe" || (hold && labels?.[holdLabel] === hold.id);
+  return new Set(nodes.flatMap((node) => (busy.has(node.name) && isOurs(node) ? node.name : [])));
 }
 
 /** The nodes of a scope that a hold protects, marked or yet to be marked, by name. */

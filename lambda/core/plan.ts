@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, earlier, latest } from "./duration.ts";
 import { figuresAfter, type NodeFacts, newsIn, seenAfter } from "./figures.ts";
-import { endOf, isDelayOver, launchesThatHold, launchHoldAfter } from "./launches.ts";
+import { endOf, isDelayOver, launchesThatHold, launchHoldAfter, untilJobsEnd } from "./launches.ts";
 import { looksOf } from "./looks.ts";
 import { observe } from "./observed.ts";
 import { type AutoFigures, type Verdict, withoutNodes } from "./pays.ts";
@@ -75,7 +75,7 @@ export function planScope(facts: PlanFacts): Plan {
   const isKept = isOfRules(rules, record.scope);
   const countFrom = silence.launchesCountFrom;
   const ofLaunches = { before: record.launchHold, launches, countFrom, rules, now };
-  const launchHold = withLimit(launchHoldAfter(ofLaunches), facts);
+  const launchHold = untilJobsEnd(withLimit(launchHoldAfter(ofLaunches), facts), facts);
   const end = launchHold && endOf(launchHold, rules);
   const isOver = end !== undefined && end.at <= now;
   // A breather of a scope that the settings no longer name would silence those that they name.
@@ -103,7 +103,8 @@ export function planScope(facts: PlanFacts): Plan {
   const holding = launchesThatHold(ofLaunches);
   const started = startOrEnd({ ...facts, next, until, silence, wasCapped, asked, holding });
   const { watched: _w, account: _a, ...unwatched } = started.record;
-  const { account } = accountAfter(facts, until !== undefined && launchHold !== undefined, asked.length > 0);
+  const goesOn = until !== undefined && launchHold !== undefined && !launchHold.isEnding;
+  const { account } = accountAfter(facts, goesOn, asked.length > 0);
   const watching = { ...facts, next: started.record, until, isRequested: asked.length > 0 };
   const { observed, watched } = observedAfter({ ...watching, launches: counted.length, account });
   const figures = figuresAfter({ ...facts, next: started.record, until, counted, asked, end });
@@ -132,8 +133,8 @@ export function planScope(facts: PlanFacts): Plan {
     ...(looks.message !== undefined && { message: looks.message }),
     ...(started.isEnd && { dueAt: dueAt ? earlier(dueAt, now) : now }),
     // A request holds all nodes, so none goes.
-    ...(nodes?.verdicts && { verdicts: until && launchHold && asked.length === 0 ? nodes.verdicts : [] }),
-    ...(until && nodes?.since && { since: nodes.since }),
+    ...(nodes?.verdicts && { verdicts: goesOn && asked.length === 0 ? nodes.verdicts : [] }),
+    ...(goesOn && nodes?.since && { since: nodes.since }),
   };
 }
 

@@ -9,6 +9,8 @@ export type LaunchHold = Readonly<{
   lastLaunchAt: Date;
   /** With `hold=auto`, the rights for that are missing. */
   isConstant?: true;
+  /** With `hold=auto`: it is over, but for nodes that still run Jobs. */
+  isEnding?: true;
 }>;
 
 /** Who asks for a hold without a launch: a person, an event, or a window. */

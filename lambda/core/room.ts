@@ -24,6 +24,8 @@ export type Bound = Readonly<{
   needsNoPlace: boolean;
   /** Why it must not be moved, in words. */
   fixed?: string | undefined;
+  /** What it has done is lost with its node: a pod of a Job, or one without an owner. */
+  runsOnce?: boolean;
   needs: Needs;
 }>;
 

@@ -1,5 +1,6 @@
 import { after, type Duration, earlier, hours, seconds } from "./duration.ts";
 import { attemptAll } from "./errors.ts";
+import { jobsEndWithin } from "./launches.ts";
 import { holdLabel } from "./marks/keys.ts";
 import { describeObserved, sumObserved } from "./observed.ts";
 import { claimsOf, nothingChanged, type ScopeView } from "./plan-nodes.ts";
@@ -151,11 +152,12 @@ async function releaseOrphanedMarks(
 
 function measure({ clock, metrics, rules }: PassContext, { records, marked }: All): void {
   const now = clock.now().getTime();
-  // The limit of a hold that pays counts from its last launch.
+  // The limit of a hold that pays counts from its last launch; Jobs have a day more.
   const started = records.flatMap(({ launchHold }) => {
     if (!launchHold) return [];
-    const { startedAt, lastLaunchAt, isConstant } = launchHold;
-    return [(rules.auto && !isConstant ? lastLaunchAt : startedAt).getTime()];
+    const { startedAt, lastLaunchAt, isConstant, isEnding } = launchHold;
+    const jobs = isEnding ? jobsEndWithin : 0;
+    return [(rules.auto && !isConstant ? lastLaunchAt : startedAt).getTime() + jobs];
   });
   metrics.add("HoldActive", records.filter(({ hold }) => hold).length);
   metrics.add("OldestHoldMs", now - started.reduce((a, b) => Math.min(a, b), now));

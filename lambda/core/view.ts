@@ -76,8 +76,9 @@ const podsAMinute = 10_000;
 /** The account of the nodes by now, and when to read the pods next: any node may become superfluous. */
 export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, now: Date) {
   if (!rules.auto || !view.pods) return {};
-  if (view.pods === "not read" || "unavailable" in view.pods || "unavailable" in view.claims)
-    return { nextReadAt: after(now, minutes(1)) };
+  const isUnknown = view.pods === "not read" || "unavailable" in view.pods || "unavailable" in view.claims;
+  // No other node is let go by a hold that ends.
+  if (isUnknown || record.launchHold?.isEnding) return { nextReadAt: after(now, minutes(1)) };
   const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view, now), view.pods, rules, now);
   const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
   return {

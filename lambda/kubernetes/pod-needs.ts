@@ -17,6 +17,7 @@ export function reducePod({ metadata, spec }: Pod, fullBudgets: readonly Budget[
     requests: requestsOf(spec),
     needsNoPlace,
     ...(fixed && { fixed }),
+    ...(!needsNoPlace && (owner === undefined || owner.kind === "Job") && { runsOnce: true }),
     needs: needsNoPlace ? nothing : needsOf(metadata, spec),
   };
 }

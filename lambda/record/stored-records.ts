@@ -53,7 +53,12 @@ const record = fields({
   version: count,
   hold: v.exactOptional(hold),
   launchHold: v.exactOptional(
-    fields({ startedAt: moment, lastLaunchAt: moment, isConstant: v.exactOptional(v.literal(true, "true")) }),
+    fields({
+      startedAt: moment,
+      lastLaunchAt: moment,
+      isConstant: v.exactOptional(v.literal(true, "true")),
+      isEnding: v.exactOptional(v.literal(true, "true")),
+    }),
   ),
   requests: list(request, mostRequests),
   quiet: v.exactOptional(quiet),

@@ -24,10 +24,11 @@ const learnedAlone: Account = {
 };
 const launchHold = { startedAt: at(0), lastLaunchAt: at(0) };
 const record = aHeldRecord({ launchHold, account });
+const noJobs = nodesNamed(["a"], { nextReadAt: at(11), withJobs: new Set() });
 
 describe("what was learned of pauses", () => {
   it("stays when the hold ends, and nothing else of the account does", () => {
-    const ended = planAt(121, { record, rules }).record;
+    const ended = planAt(121, { record, rules, nodes: noJobs }).record;
     expect(ended).toMatchObject({ hold: { ended: { at: at(121) } }, account: learnedAlone });
     expect(withoutHold(record).account).toEqual(learnedAlone);
     expect(withoutHold(ended).account).toEqual(learnedAlone);
@@ -59,6 +60,47 @@ describe("a hold without the rights of hold=auto", () => {
     const granted = planAt(10, { rules, nodes: nodesNamed(["a"]), isLimited: false, record: ofLaunch });
     expect(granted.until).toEqual(at(120));
     expect(untilOf(granted.record, rules)).toEqual(at(120));
+  });
+});
+
+describe("at the end of a hold with hold=auto", () => {
+  const ended = (minute: number, jobs: readonly string[] | undefined, before = record) =>
+    planAt(minute, { record: before, rules, nodes: nodesNamed(["a"], { withJobs: jobs && new Set(jobs) }) });
+  const ending = ended(120, ["a"]).record;
+
+  it("nodes with Jobs are held until these are done, for a day at most", () => {
+    expect(ended(120, ["a"])).toMatchObject({ until: at(120 + 24 * 60) });
+    expect(ending.hold?.ended).toBeUndefined();
+    expect(ended(121, [], ending).record.hold?.ended).toBeDefined();
+    expect(ended(120 + 24 * 60, ["a"], ending).record.hold?.ended).toBeDefined();
+  });
+
+  it("it ends at once where no node runs a Job", () => {
+    expect(ended(120, []).record.hold?.ended).toBeDefined();
+  });
+
+  it("pods that could not be read end nothing", () => {
+    expect(ended(120, undefined).until).toEqual(at(120 + 24 * 60));
+    expect(ended(130, undefined, ending).until).toEqual(at(120 + 24 * 60));
+  });
+
+  it("a launch holds all nodes again, and counts as no shorter hold", () => {
+    const nodes = nodesNamed(["a"], { withJobs: new Set(["a"]) });
+    const plan = planAt(130, { record: ending, rules, nodes, launches: [launchAt(130)] });
+    expect(plan).toMatchObject({ until: at(250), record: { launchHold: { lastLaunchAt: at(130) } } });
+    expect(plan.record.launchHold?.isEnding).toBeUndefined();
+  });
+
+  it("that is no extension, and no node is let go any more", () => {
+    expect(ended(120, ["a"]).steps).toEqual([]);
+    expect(ending.account).toEqual(learnedAlone);
+    const view = { nodes: [], claims: [aClaim("a")], pods: [] };
+    expect(accountOf(view, ending, rules, at(121))).toEqual({ nextReadAt: at(122) });
+  });
+
+  it("a release by hand ends it whatever runs", () => {
+    const released = { ...ending, released: { at: at(125), because: "now" } };
+    expect(ended(126, ["a"], released).record.hold?.ended).toBeDefined();
   });
 });
 
@@ -94,6 +136,6 @@ describe("with hold=auto, pods are read", () => {
 
   it("never where nothing is held", () => {
     expect(planAt(10, { record: aRecord(), rules, nodes }).oneShot).toBeUndefined();
-    expect(planAt(hours(3) / minutes(1), { record, rules, nodes }).oneShot).toBeUndefined();
+    expect(planAt(hours(3) / minutes(1), { record, rules, nodes: noJobs }).oneShot).toBeUndefined();
   });
 });

@@ -6,6 +6,7 @@ import {
   driftedNodes,
   holdable,
   nextDriftEnd,
+  nodesWithJobs,
   planNodes,
   type ScopeView,
 } from "../../lambda/core/plan-nodes.ts";
@@ -82,6 +83,42 @@ describe("while a scope is held", () => {
       "release marked 2",
       "release of-older 1",
     ]);
+  });
+});
+
+describe("while a hold with hold=auto ends", () => {
+  const launchHold = { startedAt: at(-180), lastLaunchAt: at(-130), isEnding: true } as const;
+  const record = aHeldRecord({ hold: aHold({ id: own }), launchHold });
+  const on = (node: string, runsOnce: boolean) => ({
+    node,
+    runsOnce,
+    requests: {},
+    needsNoPlace: false,
+    needs: { labels: {}, tolerations: [] },
+  });
+  const pods = [on("marked", true), on("bare", true), on("other", false)];
+  const other = aNode("other", markOf(own));
+
+  it("marked nodes with Jobs stay marked, the others are released, and none is marked", () => {
+    expect(changesOf([...all, other], { record, view: { pods } })).toEqual([
+      "release of-older 1",
+      "release other 2",
+    ]);
+  });
+
+  it("nothing changes until the pods are read", () => {
+    expect(changesOf([...all, other], { record, view: { pods: "not read" } })).toEqual([]);
+  });
+
+  it("a request holds all nodes", () => {
+    expect(changesOf([bare, other], { record, view: { pods }, isRequested: true })).toEqual(["mark bare 2"]);
+  });
+
+  it("with mode=observe the Jobs of all nodes count", () => {
+    const names = (rules: Partial<Rules>) =>
+      nodesWithJobs({ nodes: [bare, marked, other], claims: [], pods }, record.hold, someRules(rules));
+    expect(names({})).toEqual(new Set(["marked"]));
+    expect(names({ mode: "observe" })).toEqual(new Set(["bare", "marked"]));
   });
 });
 

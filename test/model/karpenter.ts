@@ -72,9 +72,16 @@ export class Karpenter {
     this.loads.set(name, { pods, since: time });
     const owner = { apiVersion: "apps/v1", kind: "ReplicaSet" };
     const annotations = { "karpenter.sh/do-not-disrupt": "true" };
-    if (pods === "fixed") cluster.pods.add({ name: `${name}-0`, node: name, owner, annotations });
+    const job = { apiVersion: "batch/v1", kind: "Job" };
+    if (pods === "job") cluster.pods.add({ name: `${name}-0`, node: name, owner: job });
+    else if (pods === "fixed") cluster.pods.add({ name: `${name}-0`, node: name, owner, annotations });
     else if (pods === "movable")
       for (let n = 0; n < movable; n++) cluster.pods.add({ name: `${name}-${n}`, node: name, owner });
+  }
+
+  endJobs(): void {
+    for (const [index, { name }] of this.#world.nodes.all().entries())
+      if (this.loads.get(name)?.pods === "job") this.runPods(index, "none");
   }
 
   /** Karpenter removes the node that was let go first. */

@@ -100,7 +100,7 @@ const anyDay = begun(mostSkew, 0, 0, 0, 300, seconds(2));
 const deliver = { first: index, count: fc.integer({ min: 1, max: 4 }) };
 const common: readonly Weighted[] = [
   [1.5, command("drift", { node: index })],
-  [3, command("pods", { node: index, pods: among<Pods>("none", "none", "movable", "fixed") })],
+  [3, command("pods", { node: index, pods: among<Pods>("none", "none", "movable", "fixed", "job", "job") })],
   [1, command("take", {})],
   [1, command("remove", { node: index, drainsFor: among(0, minutes(1)) })],
   [10, command("step", { who: index, times: fc.integer({ min: 1, max: 9 }) })],

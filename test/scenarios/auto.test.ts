@@ -2,12 +2,14 @@ import { expect, it } from "vitest";
 import { hours, minutes } from "../../lambda/core/duration.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 
+const owner = { apiVersion: "apps/v1", kind: "ReplicaSet" };
+
 /** Two old nodes, and a third that is launched; the pod on the first may not be moved. */
 function aLaunchBesideWork(): Scenario {
   const world = new Scenario({ auto: true });
   for (const name of ["a", "b"]) world.addNode(name);
   const annotations = { "karpenter.sh/do-not-disrupt": "true" };
-  world.cluster.pods.add({ name: "work", node: "a", annotations });
+  world.cluster.pods.add({ name: "work", node: "a", owner, annotations });
   world.launch();
   return world;
 }
@@ -26,6 +28,33 @@ it("with hold=auto, empty nodes are let go after the time of a relaunch, and all
   await world.pass(minutes(3));
   expect(world.heldNodes()).toEqual(["a"]);
   await world.pass(hours(2));
+  expect([world.marks(), world.history().length]).toEqual([{}, 1]);
+});
+
+it("a node that runs a Job at the end of a hold stays until the Job is done, and no other does", async () => {
+  const world = aLaunchBesideWork();
+  world.cluster.pods.add({ name: "job", node: "b", owner: { apiVersion: "batch/v1", kind: "Job" } });
+
+  await world.pass(hours(2) + minutes(2));
+  expect(world.heldNodes()).toEqual(["b"]);
+  const { scopes } = JSON.parse(JSON.stringify(await world.control({ do: "status" })));
+  expect(scopes[0]).toMatchObject({
+    because: expect.stringMatching(/^over, but for nodes that run Jobs; 1 launch/),
+  });
+  await world.pass(hours(5));
+  expect(world.heldNodes()).toEqual(["b"]);
+  world.cluster.pods.remove("job");
+  await world.pass(minutes(2));
+  expect([world.marks(), world.history().length]).toEqual([{}, 1]);
+});
+
+it("a Job that never ends is held for a day", async () => {
+  const world = aLaunchBesideWork();
+  world.cluster.pods.add({ name: "job", node: "b", owner: { apiVersion: "batch/v1", kind: "Job" } });
+
+  await world.pass(hours(26) - minutes(1));
+  expect(world.heldNodes()).toEqual(["b"]);
+  await world.pass(minutes(3));
   expect([world.marks(), world.history().length]).toEqual([{}, 1]);
 });
 
@@ -57,7 +86,6 @@ it("status names the nodes that no longer pay, and metrics count them and their 
 it("a node that was launched is marked, though others have been superfluous for long", async () => {
   const world = aLaunchBesideWork();
   world.addNode("c");
-  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet" };
   for (const name of ["1", "2", "3", "4"]) world.cluster.pods.add({ name, node: "c", owner });
   await world.pass(minutes(7));
   world.launch({ joinsAfter: 0 });

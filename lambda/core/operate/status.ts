@@ -3,7 +3,7 @@ import { holdLabel } from "../marks/keys.ts";
 import type { Observed } from "../observed.ts";
 import type { AutoFigures, Verdict } from "../pays.ts";
 import { type Plan, planScope } from "../plan.ts";
-import { awaitedSince, driftedNodes, holdable, type ScopeView } from "../plan-nodes.ts";
+import { awaitedSince, driftedNodes, holdable, nodesWithJobs, type ScopeView } from "../plan-nodes.ts";
 import type { PassContext, SeenNode } from "../ports.ts";
 import { type Silence, silenceOf } from "../quiet.ts";
 import type { Figures, RequestCause, ScopeRecord } from "../record.ts";
@@ -121,7 +121,12 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
   const view = ofScope(all, scope, rules);
   // What a pass would find now: a hold that is over is not reported as held, though its one-shot is still to come.
   const beside = scope === wholeCluster ? undefined : whole;
-  const plan = planScope({ record, whole: beside, launches: [], rules, now, newId: "", canQueue: false });
+  const withJobs = nodesWithJobs(view, hold, rules);
+  const nodes = { holdable: [], present: new Set<string>(), withJobs };
+  const plan = planScope({
+    ...{ record, whole: beside, launches: [], rules, now, newId: "", canQueue: false },
+    ...(rules.auto && { nodes }),
+  });
   const { verdicts = [] } = plan.isRequested ? {} : accountOf(view, record, rules, now);
   const names = marked
     .filter(({ labels }) => hold && labels?.[holdLabel] === hold.id)
@@ -164,7 +169,11 @@ const paidBy = ({ superfluous, letGo, spared, evictionsSpared }: Figures): AutoF
 type State = Pick<ScopeStatus, "state" | "because" | "since" | "until">;
 
 function stateOf({ hold, figures }: ScopeRecord, plan: Plan, { quiet }: Silence): State {
-  if (hold && plan.until) return { state: "held", because: describeHeld(hold.because, figures) };
+  if (hold && plan.until) {
+    const isEnding = plan.record.launchHold?.isEnding && !plan.isRequested;
+    const because = describeHeld(hold.because, figures);
+    return { state: "held", because: isEnding ? `over, but for nodes that run Jobs; ${because}` : because };
+  }
   if (hold) return { state: "releasing", because: plan.because };
   if (!quiet) return { state: "none", because: plan.because };
   const { kind: state, since, until, because } = quiet;

@@ -1,10 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
+import { holdLabel } from "../../../lambda/core/marks/keys.ts";
 import type { Figures, Hold, ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
 import { must } from "./must.ts";
-import { beginsBreather, heldUntil, isCapped, isCovered, isWithin, silencedUntil } from "./oracle.ts";
+import {
+  beginsBreather,
+  belongs,
+  heldUntil,
+  isCapped,
+  isCovered,
+  isPaused,
+  isWithin,
+  launchEnd,
+  silencedUntil,
+} from "./oracle.ts";
 import { rawEnd } from "./record-rules.ts";
 import type { Records, Written } from "./records.ts";
 
@@ -53,11 +64,31 @@ export class HoldRules {
     const mustBeHeld = known.every((one) => heldUntil(one, to, from));
     must(!isOn || mayBeHeld, "nothing is held without a launch or a request", facts);
     must(isOn || !mustBeHeld, "a launch or a request holds until its end", facts);
+    if (before.hold && !before.hold.ended && hold?.ended) this.#checkJobs(written);
     const old = before.hold;
     if (old && old.id !== hold?.id) this.#checkClosed(written, old);
     if (hold && old?.id === hold.id) checkChanged(written, old, hold);
     else if (hold) this.#checkStarted(written, hold);
     this.#checkFigures(written, isOn);
+  }
+
+  /** A hold of launches ends with the Jobs of its nodes, a day later, or by hand. */
+  #checkJobs({ by, before, record, to, known, facts }: Written): void {
+    const { launchHold, hold } = before;
+    const isSilenced = known.some(
+      (one) => (launchHold?.lastLaunchAt ?? 0) < silencedUntil(one) || isPaused(one, to),
+    );
+    if (!by.settings.auto || !launchHold || launchHold.isConstant || isSilenced) return;
+    if (
+      !belongs(by.settings, record.scope) ||
+      launchEnd({ ...launchHold, isEnding: true }, by.settings) <= to
+    )
+      return;
+    const busy = this.#world.nodes.all().filter(({ name, labels }) => {
+      const { pods, since = to } = this.#karpenter.loads.get(name) ?? {};
+      return labels[holdLabel] === hold?.id && pods === "job" && since < by.begunAt;
+    });
+    must(busy.length === 0, "a hold of launches ends after the Jobs of its nodes", () => [busy, facts()]);
   }
 
   #checkStarted({ scope, before, record, facts }: Written, hold: Hold): void {

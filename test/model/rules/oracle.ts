@@ -1,4 +1,4 @@
-import { after, type Duration } from "../../../lambda/core/duration.ts";
+import { after, type Duration, hours } from "../../../lambda/core/duration.ts";
 import type { LaunchHold, Request, ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
@@ -30,9 +30,15 @@ export const isCovered = (
 /** How long a launch holds. */
 export const lengthOf = ({ auto, hold, maxHold }: Rules): Duration => (auto ? maxHold : hold);
 
+/** With auto: for Jobs a hold goes on for a day. */
+export const longestJob = hours(24);
+
 /** Launches end together, `hold` after the last, at the latest `maxHold` after the first; with auto `maxHold` after the last. */
-export function launchEnd({ startedAt, lastLaunchAt }: LaunchHold, { auto, hold, maxHold }: Rules): Date {
-  if (auto) return after(lastLaunchAt, maxHold);
+export function launchEnd(
+  { startedAt, lastLaunchAt, isEnding }: Omit<LaunchHold, "isEnding"> & Readonly<{ isEnding?: boolean }>,
+  { auto, hold, maxHold }: Rules,
+): Date {
+  if (auto) return after(lastLaunchAt, maxHold + (isEnding ? longestJob : 0));
   const cap = startedAt.getTime() + (maxHold || Number.MAX_SAFE_INTEGER);
   return new Date(Math.min(lastLaunchAt.getTime() + hold, cap, 8e15));
 }

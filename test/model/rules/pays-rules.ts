@@ -22,23 +22,31 @@ export function mayGo(
   const { pods = "none", since = new Date(0) } = karpenter.loads.get(name) ?? {};
   return records.knownSince(by, scopeFor(settings, pool)).some((known) => {
     const { account, launchHold } = known.record;
-    if (!account || !launchHold) return false;
+    if (!launchHold) return false;
     if (requestsOf(known).some(({ until }) => until > after(world.time, mostSkew))) return false;
+    if (launchHold.isEnding) return pods !== "job" || after(since, mostSkew) >= by.begunAt;
+    if (!account) return false;
     // What began to run since the last look is not known.
     if (after(since, mostSkew) >= account.at) return true;
     const evictions = pods === "movable" ? movable * settings.evictionCost : 0;
-    return pods !== "fixed" && after(launchHold.startedAt, evictions) <= after(world.time, mostSkew);
+    return (
+      (pods === "none" || pods === "movable") &&
+      after(launchHold.startedAt, evictions) <= after(world.time, mostSkew)
+    );
   });
 }
 
 /** Looks come once a minute, and a node joins while functions run. */
 const slack = minutes(3);
 
+/** What was seen before: when somebody asked for a hold of a scope last, and until when nodes were left alone. */
+export type Seen = Readonly<{ asked: Map<Scope, Date | "now">; alone: Map<string, Date> }>;
+
 /**
  * On a good day: scopes in which fewer nodes were let go than have been empty for the time of a relaunch. While somebody
- * asks for a hold, pods are read by sweeps alone, of which a good day has none; `asked` remembers when that was.
+ * asks for a hold, pods are read by sweeps alone, of which a good day has none.
  */
-export function* overdue({ world, karpenter, records }: Facts, asked: Map<Scope, Date>): Generator<string> {
+export function* overdue({ world, karpenter, records }: Facts, { asked, alone }: Seen): Generator<string> {
   const { settings, time, nodes, nodeClaims, holds } = world;
   const { auto, mode, relaunchCost } = settings;
   if (!auto || mode !== "hold") return;
@@ -46,21 +54,33 @@ export function* overdue({ world, karpenter, records }: Facts, asked: Map<Scope,
     const known = records.known(scope);
     const { launchHold, account } = known.record;
     const isHeld = heldUntil(known, after(time, goodSkew), after(time, -goodSkew)) !== undefined;
-    if (known.record.requests.length > 0) asked.set(scope, time);
-    if (!launchHold || !isHeld || known.record.requests.length > 0) continue;
-    const held = Math.max(launchHold.startedAt.getTime(), asked.get(scope)?.getTime() ?? 0);
+    const isAsked = known.record.requests.length > 0;
+    if (isAsked) asked.set(scope, "now");
+    else if (asked.get(scope) === "now") asked.set(scope, time);
+    if (isAsked || !launchHold || !isHeld) continue;
+    for (const [name, until] of Object.entries(account?.leftAlone ?? {})) alone.set(name, until);
+    const since = asked.get(scope);
+    const held = Math.max(launchHold.startedAt.getTime(), since instanceof Date ? since.getTime() : 0);
     const own = nodes.all().filter(({ instance, pool }) => {
       const claim = nodeClaims.claims.get(instance);
       return isCovered(settings, pool) && scopeFor(settings, pool) === scope && claim && !claim.isDeleted;
     });
     const isEmpty = ({ name, joinedAt }: NodeView) => {
       const { pods = "none", since = joinedAt } = karpenter.loads.get(name) ?? {};
-      const from = Math.max(since.getTime(), joinedAt.getTime(), held);
+      const from = Math.max(since.getTime(), joinedAt.getTime(), held, alone.get(name)?.getTime() ?? 0);
       return pods === "none" && from + relaunchCost + slack <= time.getTime();
     };
+    const isLongOver =
+      launchHold.isEnding && after(launchHold.lastLaunchAt, settings.maxHold + slack) <= time;
+    for (const { name, labels } of isLongOver ? own : []) {
+      const { pods, since = new Date(0) } = karpenter.loads.get(name) ?? {};
+      if (labels[holdLabel] === known.record.hold?.id && pods !== "job" && after(since, slack) <= time)
+        yield `${name} is held by a hold that ends, and runs no Job`;
+    }
+    if (launchHold.isEnding) continue;
     const went = own.filter(({ labels }) => labels[holdLabel] === undefined);
-    const gone = went.length + Object.keys(account?.leftAlone ?? {}).length;
     const empty = own.filter(isEmpty).length;
-    if (empty > gone) yield `${empty} nodes of ${scope} are empty for long, and ${gone} were let go`;
+    if (empty > went.length)
+      yield `${empty} nodes of ${scope} are empty for long, and ${went.length} were let go`;
   }
 }

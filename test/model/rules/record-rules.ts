@@ -61,8 +61,15 @@ export class RecordRules {
       must(after(at, settings.initialDelay) <= to, "nothing is held before the initial delay", facts);
       must(after(at, lengthOf(settings)) > from, "a launch that is too old holds nothing", facts);
     }
+    const waitsForJobs = now?.isEnding && belongs(settings, scope);
+    must(
+      !waitsForJobs || launchEnd({ ...now, isEnding: false }, settings) <= to,
+      "a launch hold waits for Jobs at its end alone",
+      facts,
+    );
     if (!old || (now && !isStart) || !belongs(settings, scope) || silenced(old.lastLaunchAt)) return;
-    must(launchEnd(old, settings) <= to, "no launch hold ends before its time", facts);
+    const isTime = launchEnd({ ...old, isEnding: false }, settings) <= to;
+    must(isTime, "no launch hold ends before its time", facts);
     const isBreather = beginsBreather(before, record);
     must(
       isBreather || !isCapped(old, settings),
@@ -171,6 +178,6 @@ function isWished({ by, scope, from, to, known }: Written, request: Request): bo
 /** When what a record names ends, whatever silences it. */
 export const rawEnd = ({ launchHold, requests }: ScopeRecord, settings: Written["by"]["settings"]): Date =>
   latest([
-    ...(launchHold ? [launchEnd(launchHold, settings)] : []),
+    ...(launchHold ? [launchEnd({ ...launchHold, isEnding: false }, settings)] : []),
     ...requests.filter((one) => !one.releasedAt).map(({ until }) => until),
   ]);

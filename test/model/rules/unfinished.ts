@@ -91,6 +91,8 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
       yield { scope, text: `${name} is drifted`, needs: [...needs, "claims"] };
     if (isLongAt(after(time, skew)) && !isRequestedAt(after(time, skew))) return;
   }
+  const isEnding = known.record.launchHold?.isEnding && requestsOf(known).length === 0;
+  if (marked === undefined && isEnding) return;
   if (marked === undefined && mayBeGone({ karpenter, skew }, known, { name, now: time })) return;
   const value = annotations[settings.holdAnnotation];
   const isOlder = marked !== undefined && hold !== undefined && marked < hold.id;

@@ -1,5 +1,4 @@
 import { after, type Duration, minutes } from "../../../lambda/core/duration.ts";
-import type { Scope } from "../../../lambda/core/scope.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
@@ -9,7 +8,7 @@ import { HoldRules } from "./hold-rules.ts";
 import { scopesOf } from "./inputs.ts";
 import { must } from "./must.ts";
 import { NodeRules } from "./node-rules.ts";
-import { overdue } from "./pays-rules.ts";
+import { overdue, type Seen } from "./pays-rules.ts";
 import { RecordRules } from "./record-rules.ts";
 import { Records, type Written } from "./records.ts";
 import { type Unfinished, unfinished } from "./unfinished.ts";
@@ -26,8 +25,7 @@ export class Watcher {
   readonly #duties: Duties;
   /** What was unfinished when an invocation began, and has been ever since. */
   readonly #passes = new Map<Invocation, Map<string, Unfinished>>();
-  /** When somebody asked for a hold of a scope last. */
-  readonly #asked = new Map<Scope, Date>();
+  readonly #seen: Seen = { asked: new Map(), alone: new Map() };
   /** Functions that ran when other settings were deployed, and until the last of them has ended. */
   #isMixed = false;
 
@@ -75,7 +73,7 @@ export class Watcher {
   /** What a good day lets go of too late. */
   overdue(): readonly string[] {
     const facts = { world: this.#world, karpenter: this.#karpenter, records: this.#records };
-    return [...overdue(facts, this.#asked)];
+    return [...overdue(facts, this.#seen)];
   }
 
   /** What must be true long after the last launch and request, when all work is finished. */
