@@ -127,6 +127,11 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     process.stderr.write("the configuration is wrong\n");
     process.exitCode = 2;
   },
+  async crashes() {
+    process.stderr.write("fatal error: the reason\n");
+    for (let n = 0; n < 1_000; n++) process.stderr.write(`goroutine ${n}\n`);
+    process.exitCode = 2;
+  },
   async "ends early"() {
     await turn(begin);
   },

@@ -80,6 +80,8 @@ describe("the run fails with the reason when the engine", () => {
     ["no JSON", "the engine printed a line that is no JSON object: panic: it went wrong"],
     ["after the result", "a line after the result"],
     ["fails", "the engine ended with exit code 2; it printed:\nthe configuration is wrong"],
+    ["crashes", "it printed:\nfatal error: the reason\ngoroutine 0\n"],
+    ["crashes", "\ngoroutine 999"],
     ["ends early", "the engine ended before its result"],
   ])("%s", async (part, message) => {
     await expect(run(part)).rejects.toThrow(message);
