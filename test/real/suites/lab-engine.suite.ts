@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import { EngineProcess } from "../../../lab/days/engine-process.ts";
 import { newestKarpenter } from "../engines/build.ts";
 import { buildLab, labVersions, testLab } from "../engines/build-lab.ts";
 import { engineFolder } from "../runner/run-folder.ts";
@@ -20,6 +21,12 @@ const config = {
   instanceTypes: [{ name: "m.xlarge", cpu: 4, memory: "16Gi", pods: 58, price: 0.192 }],
 };
 
+async function configFile(name: string, value: unknown): Promise<string> {
+  const file = join(engineFolder("lab-engine"), `${name}.json`);
+  await writeFile(file, JSON.stringify(value));
+  return file;
+}
+
 describe("the lab's engine", () => {
   it("passes its own tests", async () => {
     expect(await testLab(newestKarpenter)).toMatch(/^ok\s/m);
@@ -30,8 +37,7 @@ describe("the lab's engine", () => {
   });
 
   it("plays a trace with Karpenter's own controllers", async () => {
-    const file = join(engineFolder("lab-engine"), "config.json");
-    writeFileSync(file, JSON.stringify(config));
+    const file = await configFile("alone", config);
     const { stdout } = await promisify(execFile)(await buildLab(newestKarpenter), ["-config", file]);
     const lines = stdout.trim().split("\n");
     const { result } = JSON.parse(lines.at(-1) ?? "");
@@ -50,5 +56,21 @@ describe("the lab's engine", () => {
       disruptions: { empty: 3, drifted: 1 },
     });
     expect(result.nodeMinutes).toBeGreaterThan(33);
+  });
+
+  it("ends also where a turn of the holder begins in the last moment of the trace", async () => {
+    const start = new Date("2026-11-23T00:00:00Z");
+    const file = await configFile("beside-holder", { ...config, start, holder: {} });
+    const engine = new EngineProcess({ program: await buildLab(newestKarpenter), args: ["-config", file] });
+    const turns: unknown[] = [];
+    let result: unknown;
+    for await (const line of engine.lines()) {
+      result = line.result;
+      if (line.now === undefined) continue;
+      turns.push(line.now);
+      engine.send({ done: true, next: start.getTime() + config.trace.lasts * 1_000 });
+    }
+    expect(turns.length).toBeGreaterThan(3);
+    expect(result).toMatchObject({ jobsRun: 3 });
   });
 });
