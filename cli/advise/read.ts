@@ -180,10 +180,10 @@ async function unlessMissing<T>(work: () => Promise<T>): Promise<Read<T>> {
   }
 }
 
-type List = Readonly<{ path: string; fieldSelector: string }>;
+type List = Readonly<{ path: string; fieldSelector?: string }>;
 
 /** Every object that the schema can read. */
-async function listAll<T>(
+export async function listAll<T>(
   api: KubernetesCaller,
   { path, fieldSelector }: List,
   schema: v.GenericSchema<unknown, T>,

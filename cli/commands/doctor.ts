@@ -1,6 +1,12 @@
 import { Command } from "commander";
-import { type Finding, findingJson, findingView, verdictView, worstOf } from "../doctor/finding.ts";
-import { applyFixes } from "../doctor/fixes.ts";
+import {
+  applyFixes,
+  type Finding,
+  findingJson,
+  findingView,
+  verdictView,
+  worstOf,
+} from "../doctor/finding.ts";
 import { awsConfig, type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
 import { asJson, type Output, withExamples, withOutput } from "../terminal/flags.ts";

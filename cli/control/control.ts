@@ -31,7 +31,7 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
       if (answer.FunctionError) throw functionFailed(name, payload);
       return payload;
     } catch (error) {
-      if (isAws(error, "not found")) throw await noHolder(flags, config);
+      if (isAws(error, "not found")) throw await noHolder(flags.cluster, config);
       throw explainAwsError(error, `invoke ${name}`);
     }
   };
@@ -48,21 +48,21 @@ const functionFailed = (name: string, payload: unknown): Failure =>
   );
 
 /** The function does not exist: lists the holders in this account, if permitted. */
-async function noHolder(flags: ClusterFlags, config: AwsConfig): Promise<Failure> {
+export async function noHolder(cluster: string, config: AwsConfig): Promise<Failure> {
   const { region, found } = await findHolders(config);
   const here = region ? ` in ${region}` : " here";
-  const meant = nearestName(flags.cluster, found ?? []);
+  const meant = nearestName(cluster, found ?? []);
   const remedy =
     found === undefined
       ? "Check --cluster, --region and --profile, or deploy: npx cdk deploy -c cluster=NAME."
       : found.length === 0
-        ? `No other cluster has one either: check --region and --profile, or deploy: npx cdk deploy -c cluster=${flags.cluster}.`
+        ? `No other cluster has one either: check --region and --profile, or deploy: npx cdk deploy -c cluster=${cluster}.`
         : `${meant ? `Did you mean ${meant}? ` : ""}Holders found${here}: ${found.join(", ")}.`;
-  return new Failure(`there is no holder for cluster ${flags.cluster}${here}`, remedy);
+  return new Failure(`there is no holder for cluster ${cluster}${here}`, remedy);
 }
 
 /** The clusters that have a holder in this account and region; undefined when we may not know. */
-export async function findHolders(
+async function findHolders(
   config: AwsConfig,
 ): Promise<Readonly<{ region: string | undefined; found: readonly string[] | undefined }>> {
   const { LambdaClient, paginateListFunctions } = await import("@aws-sdk/client-lambda");

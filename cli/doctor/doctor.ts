@@ -1,56 +1,107 @@
-import type { AccessFinding } from "../../lambda/cluster-access/cluster-rights.ts";
-import type { RightsOptions } from "../../lambda/cluster-access/manifest.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
+import { formatDuration } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
-import { type Rules, writesNodeEvents } from "../../lambda/core/rules.ts";
-import { SettingEnvironment } from "../../lambda/environment.ts";
-import { holderSettings } from "../../lambda/settings-table.ts";
-import type { NodePool } from "../advise/objects.ts";
-import type { Account, FunctionFacts } from "./aws/account.ts";
+import { Environment } from "../../lambda/environment.ts";
+import type { Part } from "../../lambda/names.ts";
+import type { Account } from "./aws/aws-account.ts";
+import type { FunctionFacts } from "./aws/functions.ts";
+import type { Findings, Fix } from "./finding.ts";
+import { type Inside, parseInside } from "./inside.ts";
+import type { OwnKubernetes } from "./own-kubernetes.ts";
 
-/** What an examination needs. */
-export type Doctor = Readonly<{
-  cluster: string;
-  account: Account;
-  /** Compares what is in the cluster with what we would write there, with the caller's own kubeconfig; where one is given. */
-  compareManifest?: (
-    annotation: string,
-    rights: Omit<RightsOptions, "subject">,
-  ) => Promise<readonly AccessFinding[]>;
-  /** Reads the NodePools, which the functions may not, with the caller's own kubeconfig; where one is given. */
-  findNodePools?: () => Promise<readonly NodePool[]>;
-  /** Reads the CapacityBuffers, which the functions may not, in the same way. */
-  findCapacityBuffers?: () => Promise<readonly string[]>;
-  clock: Clock;
-  sleep: (duration: Duration) => Promise<void>;
+/** What an examination needs; what only the caller's own kubeconfig can show, where one is given. */
+export type Doctor = Partial<OwnKubernetes> &
+  Readonly<{
+    cluster: string;
+    account: Account;
+    clock: Clock;
+    sleep: (duration: Duration) => Promise<void>;
+  }>;
+
+export const watched = ["hold", "release", "sweep", "control"] as const satisfies readonly Part[];
+export type Watched = (typeof watched)[number];
+export type Functions = Readonly<Record<Watched, FunctionFacts>>;
+
+/** One link of the chain from a launch to a release, and how it is checked. */
+export type Check = Readonly<{
+  link: string;
+  /** If one of these links is broken, a failure of this one follows from it. */
+  follows?: readonly string[];
+  /** What is found; nothing where another link reports that a part is missing. */
+  find: (facts: Facts) => Findings | Promise<Findings>;
 }>;
 
-/** Restores what was removed or changed by hand, which a deploy does not notice. */
-export const redeploy = ({ cluster }: Pick<Doctor, "cluster">): string =>
-  `cdk deploy -c cluster=${cluster} --revert-drift`;
+/** What the checks read: each is read once, when the first check asks for it. */
+export type Facts = ReturnType<typeof factsOf>;
 
-/** Writes our objects in the cluster again, for the settings of these functions. */
-export function reapply({ env }: Pick<FunctionFacts, "env">): string {
-  const annotation = env[SettingEnvironment.holdAnnotation] ?? Karpenter.v1.annotation;
-  const ofAnnotation = annotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${annotation}`;
-  const ofMode = modeOf({ env }) === "observe" ? " --mode observe" : "";
-  const ofHold = isAuto({ env }) ? "" : ` --hold ${env[SettingEnvironment.hold]}`;
-  const ofEvents = hasNodeEvents({ env }) ? " --node-events true" : "";
-  return `npx karpenter-node-holder manifest${ofAnnotation}${ofMode}${ofHold}${ofEvents} | kubectl apply -f -`;
+export function factsOf(doctor: Doctor, functions: Functions) {
+  const { account, findNodePools } = doctor;
+  const { env } = functions.control;
+  const ask = (part: Watched) => once(async () => parseInside(await account.invoke(part, { do: "check" })));
+  const answers = {
+    hold: ask("hold"),
+    release: ask("release"),
+    sweep: ask("sweep"),
+    control: ask("control"),
+  } satisfies Record<Watched, unknown>;
+  const queue = once(() => account.queue(env[Environment.launchQueueUrl] ?? ""));
+  return {
+    doctor,
+    functions,
+    env,
+    group: env[Environment.scheduleGroup] ?? "",
+    answers,
+    queue,
+    rule: once(async () => {
+      const launches = await queue();
+      return launches && account.ruleTo(launches.arn);
+    }),
+    schedules: once(() => account.schedules(env[Environment.scheduleGroup] ?? "")),
+    nodePools: once(async () => findNodePools?.()),
+  };
 }
 
-/** Whether these functions write Events about nodes. */
-export const hasNodeEvents = ({ env }: Pick<FunctionFacts, "env">): boolean =>
-  writesNodeEvents({
-    mode: modeOf({ env }),
-    nodeEvents: env[SettingEnvironment.nodeEvents] === "true" ? "true" : "false",
-  });
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  return () => {
+    reading ??= read();
+    return reading;
+  };
+}
 
-/** Whether these functions have `hold=auto`. */
-export const isAuto = ({ env }: Pick<FunctionFacts, "env">): boolean =>
-  (env[SettingEnvironment.hold] ?? holderSettings.hold.default) === "auto";
+/** Restores what was removed or changed by hand, which a deploy does not notice. */
+export const redeploy = (cluster: string): string => `cdk deploy -c cluster=${cluster} --revert-drift`;
 
-/** The setting `mode` of these functions. */
-export const modeOf = ({ env }: Pick<FunctionFacts, "env">): Rules["mode"] =>
-  env[SettingEnvironment.mode] === "observe" ? "observe" : "hold";
+/** Whether the functions write Events about nodes, which no decision depends on. */
+export const hasNodeEvents = ({ mode, nodeEvents }: Inside["rules"]): boolean =>
+  mode === "hold" && nodeEvents === "true";
+
+/** Writes our objects in the cluster again, for these settings. */
+export function reapply(rules: Inside["rules"]): string {
+  const { holdAnnotation, mode, auto, hold } = rules;
+  const flags = [
+    holdAnnotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${holdAnnotation}`,
+    mode === "observe" ? " --mode observe" : "",
+    auto ? "" : ` --hold ${formatDuration(hold)}`,
+    hasNodeEvents(rules) ? " --node-events true" : "",
+  ];
+  return `npx karpenter-node-holder manifest${flags.join("")} | kubectl apply -f -`;
+}
+
+export const policiesCame = "Policies came with Kubernetes 1.30.";
+
+export const readLog = ({ name }: Pick<FunctionFacts, "name">): string =>
+  `Read its log: aws logs tail /aws/lambda/${name} --since 1h`;
+
+/** A sweep repairs what it can; the same fix of several findings runs once. */
+export const sweepNow = ({ account }: Doctor): Fix => ({
+  action: "sweep now",
+  apply: async () => void (await account.invoke("sweep", {})),
+});
+
+/** A rule that is disabled. */
+export const enableRule = ({ account }: Doctor, name: string): Fix => ({
+  action: `enable rule ${name}`,
+  apply: () => account.enableRule(name),
+});

@@ -3,24 +3,25 @@ import { hopeless, isDenied } from "../aws-errors.ts";
 import { checkAlarms } from "./checks/alarms.ts";
 import { ofCluster } from "./checks/cluster.ts";
 import { findFunctions, ofFunctions } from "./checks/functions.ts";
+import { ofHolds } from "./checks/holds.ts";
 import { ofInside } from "./checks/inside.ts";
 import { ofLaunchPath } from "./checks/launch-path.ts";
 import { ofNodePools } from "./checks/nodepools.ts";
-import { checkClock, checkProbe } from "./checks/probe.ts";
-import { ofReleases, ofSchedules } from "./checks/releases.ts";
-import type { Doctor } from "./doctor.ts";
-import { type Check, factsOf, NotThere } from "./facts.ts";
+import { checkProbe } from "./checks/probe.ts";
+import { ofSchedules } from "./checks/schedules.ts";
+import { type Check, type Doctor, factsOf, redeploy } from "./doctor.ts";
 import {
   type Finding,
   type Findings,
   type Found,
   fail,
-  type LinkName,
+  isWrong,
   ok,
+  reasonIn,
+  shown,
   skipped,
   warn,
 } from "./finding.ts";
-import { saidBy, shown } from "./fixes.ts";
 
 /** Everything that is checked once the functions are found; causes come before what follows from them. */
 const checks: readonly Check[] = [
@@ -29,11 +30,9 @@ const checks: readonly Check[] = [
   ...ofSchedules,
   ...ofCluster,
   ...ofInside,
+  ...ofHolds,
   ...ofNodePools,
-  ...ofReleases,
-  checkClock,
   checkAlarms,
-  checkProbe,
 ];
 
 /** A function that is asked answers sooner, or is in trouble. */
@@ -45,91 +44,96 @@ export async function examine(
   notify: (finding: Finding) => void,
   within = longest,
 ): Promise<readonly Finding[]> {
-  const it = new Examination(notify);
-  it.report({ link: "credentials" }, await attempt(async () => ok((await doctor.account.identity()).arn)));
-  if (it.broken(["credentials"])) return it.findings;
-  const found = await attempt(() => findFunctions(doctor));
-  if ("error" in found || !("functions" in found)) {
-    it.report({ link: "functions" }, found);
+  const it = new Examination(doctor.cluster, notify);
+  const credentials = { link: "credentials" };
+  try {
+    it.report(credentials, ok(await doctor.account.identity()));
+  } catch (error) {
+    const failure = hopeless(error);
+    it.report(credentials, failure ? fail(failure.message, failure.remedy) : new Failed(error));
+    if (failure) return it.findings;
+  }
+  const functions = await attempt(() => findFunctions(doctor));
+  if (functions instanceof Failed || "verdict" in functions) {
+    it.report({ link: "functions" }, functions);
     return it.findings;
   }
-  const facts = factsOf(doctor, found.functions);
+  const facts = factsOf(doctor, functions);
   const find = (check: Check) => inTime(within, () => check.find(facts));
-  const started = checks.map((check) => [check, check.onlyIf ? undefined : find(check)] as const);
-  for (const [check, finding] of started) {
-    const cause = check.onlyIf && it.broken(check.onlyIf);
-    if (cause) it.report(check, skipped(`not sent: "${cause}" is broken`));
-    else it.report(check, await (finding ?? find(check)));
-  }
+  for (const [check, found] of checks.map((check) => [check, find(check)] as const))
+    it.report(check, await found);
+  const cause = it.causeOf(checkProbe);
+  it.report(checkProbe, cause ? skipped(`not sent: "${cause}" is broken`) : await find(checkProbe));
   return it.findings;
 }
 
-type Failed = Readonly<{ error: unknown }>;
+class Failed {
+  readonly error: unknown;
+  constructor(error: unknown) {
+    this.error = error;
+  }
+}
 
-/** The findings of a check; that it takes too long, so that nothing waits for a part that does not answer. */
-const inTime = (limit: number, find: () => Findings | Promise<Findings>) =>
-  attempt(async () => {
-    const stop = new AbortController();
-    const late = setTimeout(limit, undefined, { signal: stop.signal }).then(
-      () => fail("no answer came in two minutes", "Try again, then check it by hand."),
-      (): Found[] => [],
-    );
-    try {
-      return await Promise.race([find(), late]);
-    } finally {
-      stop.abort();
-    }
-  });
-
-async function attempt<T>(work: () => Promise<T>): Promise<T | Failed> {
+async function attempt<T>(work: () => T | Promise<T>): Promise<T | Failed> {
   try {
     return await work();
   } catch (error) {
-    return { error };
+    return new Failed(error);
   }
 }
+
+/** The findings of a check, or that it takes too long: nothing waits for a part that does not answer. */
+async function inTime(limit: number, find: () => Findings | Promise<Findings>): Promise<Findings | Failed> {
+  const stop = new AbortController();
+  const late = setTimeout(limit, undefined, { signal: stop.signal }).then(
+    () => fail("no answer came in two minutes", byHand),
+    () => [],
+  );
+  const found = await Promise.race([attempt(find), late]);
+  stop.abort();
+  return found;
+}
+
+const byHand = "Try again, then check it by hand.";
 
 /** Collects findings. A problem that only follows from another is marked as such, and an error is reported once. */
 class Examination {
   readonly findings: Finding[] = [];
+  readonly #cluster: string;
   readonly #notify: (finding: Finding) => void;
   readonly #errors = new Set<unknown>();
+  /** Of each broken link the one from which it follows, or itself. */
+  readonly #causes = new Map<string, string>();
 
-  constructor(notify: (finding: Finding) => void) {
+  constructor(cluster: string, notify: (finding: Finding) => void) {
+    this.#cluster = cluster;
     this.#notify = notify;
   }
 
   report(check: Pick<Check, "link" | "follows">, result: Findings | Failed): void {
-    const findings = "error" in result ? this.#judge(result.error) : [result].flat();
-    for (const found of findings) this.#add(check, found);
+    const { link } = check;
+    const cause = this.causeOf(check);
+    for (const found of result instanceof Failed ? this.#unread(result) : [result].flat()) {
+      const isBroken = found.verdict === "fail";
+      if (isBroken) this.#causes.set(link, cause ?? link);
+      const judged = isBroken && cause ? skipped(`follows from "${cause}": ${found.what}`) : found;
+      const remedy = isWrong(judged) ? (judged.remedy ?? redeploy(this.#cluster)) : "";
+      const finding = { link, ...judged, what: shown(judged.what), ...(remedy && { remedy: shown(remedy) }) };
+      this.findings.push(finding);
+      this.#notify(finding);
+    }
   }
 
-  /** The first of these links that is broken. */
-  broken(names: readonly LinkName[]): LinkName | undefined {
-    return names.find((name) =>
-      this.findings.some(({ link, verdict }) => link === name && verdict === "fail"),
-    );
+  /** The broken link from which a failure of this check follows. */
+  causeOf({ follows = [] }: Pick<Check, "follows">): string | undefined {
+    return follows.map((link) => this.#causes.get(link)).find((cause) => cause !== undefined);
   }
 
   /** What could not be read. Several checks may have asked for it: the first one reports it. */
-  #judge(error: unknown): readonly Found[] {
-    if (error instanceof NotThere || this.#errors.has(error)) return [];
+  #unread({ error }: Failed): readonly Found[] {
+    if (this.#errors.has(error)) return [];
     this.#errors.add(error);
-    const failure = this.findings.length === 0 ? hopeless(error) : undefined;
-    if (failure) return [fail(failure.message, failure.remedy)];
-    const what = `could not be checked: ${saidBy(error)}`;
-    const isRight = isDenied(error);
-    return [
-      isRight ? warn(what, "Ask for the right to read it.") : fail(what, "Try again, then check it by hand."),
-    ];
-  }
-
-  #add({ link, follows = [] }: Pick<Check, "link" | "follows">, found: Found): void {
-    const cause = found.verdict === "fail" ? this.broken(follows) : undefined;
-    const judged = cause ? skipped(`follows from "${cause}": ${found.what}`) : found;
-    const { what, remedy } = judged;
-    const finding = { link, ...judged, what: shown(what), ...(remedy && { remedy: shown(remedy) }) };
-    this.findings.push(finding);
-    this.#notify(finding);
+    const what = `could not be checked: ${reasonIn(error)}`;
+    return [isDenied(error) ? warn(what, "Ask for the right to read it.") : fail(what, byHand)];
   }
 }

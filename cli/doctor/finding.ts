@@ -1,38 +1,6 @@
+import { messageOf } from "../../lambda/core/errors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-
-/** The links of the chain from a launch to a release, in the order in which they are checked. */
-export const links = [
-  "credentials",
-  "functions",
-  "code",
-  "record",
-  "rule",
-  "target",
-  "queue policy",
-  "queue",
-  "mapping",
-  "dead letters",
-  "schedule group",
-  "schedule role",
-  "schedules",
-  "permissions",
-  "cluster",
-  "access entries",
-  "login",
-  "rights",
-  "policy",
-  "manifest",
-  "launches",
-  "holds",
-  "sweep",
-  "clock",
-  "alarms",
-  "nodes",
-  "nodepools",
-  "annotations",
-  "probe",
-] as const;
-export type LinkName = (typeof links)[number];
+import { readable } from "../terminal/text.ts";
 
 /** The verdict on a link; `skipped`: it follows from another one, or there was nothing to check. */
 export type Verdict = "ok" | "warn" | "fail" | "skipped";
@@ -40,22 +8,35 @@ export type Verdict = "ok" | "warn" | "fail" | "skipped";
 /** A safe fix: its description and its action. */
 export type Fix = Readonly<{ action: string; apply: () => Promise<void> }>;
 
-/** What a check found, and what to do about it; `link` where that is another than the checked one. */
-export type Found = Readonly<{ link?: LinkName; verdict: Verdict; what: string; remedy?: string; fix?: Fix }>;
+/** What a check found, and what to do about it: to deploy again, unless something else is given. */
+export type Found = Readonly<{ verdict: Verdict; what: string; remedy?: string; fix?: Fix }>;
 export type Findings = Found | readonly Found[];
 
 /** What was found at one link. */
-export type Finding = Found & Readonly<{ link: LinkName }>;
+export type Finding = Found & Readonly<{ link: string }>;
 
 export const ok = (what: string): Found => ({ verdict: "ok", what });
 export const skipped = (what: string): Found => ({ verdict: "skipped", what });
-export const warn = (what: string, remedy: string): Found => ({ verdict: "warn", what, remedy });
-export const fail = (what: string, remedy: string, fix?: Fix): Found => ({
-  verdict: "fail",
+export const warn = (what: string, remedy?: string): Found => ({
+  verdict: "warn",
   what,
-  remedy,
+  ...(remedy && { remedy }),
+});
+export const fail = (what: string, remedy?: string, fix?: Fix): Found => ({
+  ...warn(what, remedy),
+  verdict: "fail",
   ...(fix && { fix }),
 });
+
+/** What is wrong, or that nothing is. */
+export const orOk = (wrong: readonly Found[], what: string): Findings =>
+  wrong.length > 0 ? wrong : ok(what);
+
+/** One finding about all of these, or none without any. */
+export const ifAny = <T>(all: readonly T[], found: (all: readonly T[]) => Found): readonly Found[] =>
+  all.length > 0 ? [found(all)] : [];
+
+export const isWrong = ({ verdict }: Found): boolean => verdict === "fail" || verdict === "warn";
 
 const signs = {
   ok: ["✓", "green"],
@@ -63,13 +44,13 @@ const signs = {
   fail: ["✗", "red"],
   skipped: ["–", "dim"],
 } as const;
-const longest = Math.max(...links.map((link) => link.length));
+const width = "access entries".length;
 
 /** One finding as people read it: a sign, the link, what was found, and below it what to do. */
 export function findingView({ link, verdict, what, remedy }: Finding, style: Terminal["style"]): string[] {
   const [sign, colour] = signs[verdict];
-  const line = `${style(colour, sign)} ${link.padEnd(longest)}  ${what}`;
-  return remedy ? [line, `  ${" ".repeat(longest)}  ${style("dim", `→ ${remedy}`)}`] : [line];
+  const line = `${style(colour, sign)} ${link.padEnd(width)}  ${what}`;
+  return remedy ? [line, `  ${" ".repeat(width)}  ${style("dim", `→ ${remedy}`)}`] : [line];
 }
 
 /** The verdict on all of it. */
@@ -78,21 +59,49 @@ export const worstOf = (findings: readonly Finding[]): Verdict =>
 
 /** One line for all findings. */
 export function verdictView(findings: readonly Finding[], style: Terminal["style"]): string {
-  const count = (verdict: Finding["verdict"]) => findings.filter((one) => one.verdict === verdict).length;
+  const count = (verdict: Verdict) => findings.filter((one) => one.verdict === verdict).length;
   const [failed, warned] = [count("fail"), count("warn")];
   if (failed + warned === 0) return style("green", "Every step works.");
-  const parts = [
-    failed > 0 ? style("red", `${failed} broken`) : "nothing broken",
-    warned > 0 ? style("yellow", `${warned} to look at`) : "",
-  ];
-  return `${parts.filter(Boolean).join(", ")}.`;
+  const broken = failed > 0 ? style("red", `${failed} broken`) : "nothing broken";
+  return warned > 0 ? `${broken}, ${style("yellow", `${warned} to look at`)}.` : `${broken}.`;
 }
 
 /** Findings as programs read them. */
-export const findingJson = ({ link, verdict, what, remedy, fix }: Finding) => ({
-  link,
-  verdict,
-  what,
-  ...(remedy && { remedy }),
+export const findingJson = ({ fix, ...finding }: Finding) => ({
+  ...finding,
   ...(fix && { fix: fix.action }),
 });
+
+const longest = 1_000;
+
+/** Names and messages come from outside, and are of any length. */
+export function shown(text: string): string {
+  const line = readable(text);
+  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+}
+
+/** An error's message; a TypeError over an answer's shape has no useful one. */
+export function reasonIn(error: unknown): string {
+  const isOfShape = error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError;
+  return isOfShape ? "doctor cannot read the answer" : messageOf(error);
+}
+
+/** Applies the safe fixes and prints each result. True if any was applied. */
+export async function applyFixes(
+  findings: readonly Finding[],
+  notify: (line: string) => void,
+): Promise<boolean> {
+  const fixes = new Map(findings.flatMap(({ fix }) => (fix ? [[fix.action, fix.apply] as const] : [])));
+  if (fixes.size === 0) notify("There is nothing to fix from here.");
+  let isFixed = false;
+  for (const [action, apply] of fixes) {
+    try {
+      await apply();
+      isFixed = true;
+      notify(shown(`Fixed: ${action}.`));
+    } catch (error) {
+      notify(shown(`Could not ${action}: ${reasonIn(error)}`));
+    }
+  }
+  return isFixed;
+}

@@ -33,7 +33,6 @@ const findings = {
   foreignChange: trial,
   ownChange: trial,
   said: v.exactOptional(anyText),
-  clusterTime: v.exactOptional(moment),
   nodes: count,
   stuck: list(keptNode, many),
   userHeld: list(keptNode, many),

@@ -1,80 +1,73 @@
 import * as v from "valibot";
-import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
+import { type AccessFinding, KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { after, seconds } from "../../lambda/core/duration.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
-import { type PageQuery, pagesOf } from "../../lambda/kubernetes/node-lists.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 import { type NodePool, nodePoolSchema } from "../advise/objects.ts";
-import type { Doctor } from "./doctor.ts";
-
-const noLog = { info: () => {}, warn: () => {}, error: () => {} };
-const clock = { now: () => new Date() };
+import { listAll } from "../advise/read.ts";
 
 /** What only the caller's own rights in the cluster can show. */
-export function ownKubernetes(
-  path: string,
-  context: string | undefined,
-): Required<Pick<Doctor, "compareManifest" | "findNodePools" | "findCapacityBuffers">> {
-  const config = readKubeconfig({ paths: [path], context });
-  const using = async <T>(work: (api: KubernetesClient) => Promise<T>): Promise<T> => {
-    const api = new KubernetesClient({ login: kubeconfigLogin(config), clock, metrics: { add: () => {} } });
+export type OwnKubernetes = Readonly<{
+  /** Compares what is in the cluster with what we would write there. */
+  compareManifest: (
+    settings: Pick<Rules, "holdAnnotation" | "mode" | "auto"> & Readonly<{ nodeEvents: boolean }>,
+  ) => Promise<readonly AccessFinding[]>;
+  findNodePools: () => Promise<readonly NodePool[]>;
+  /** The CapacityBuffers by namespace and name. */
+  findCapacityBuffers: () => Promise<readonly string[]>;
+}>;
+
+const log = { info: () => {}, warn: () => {}, error: () => {} };
+const clock = { now: () => new Date() };
+
+export function ownKubernetes(path: string, context: string | undefined): OwnKubernetes {
+  const login = kubeconfigLogin(readKubeconfig({ paths: [path], context }));
+  const using = async <T>(work: (api: KubernetesClient, context: Deadline) => Promise<T>): Promise<T> => {
+    const api = new KubernetesClient({ login, clock, metrics: { add: () => {} } });
     try {
-      return await work(api);
+      return await work(api, { deadline: after(clock.now(), seconds(30)) });
     } finally {
       await api.close();
     }
   };
   return {
-    compareManifest: (annotation, rights) =>
-      using((api) => new KubernetesAccess({ api, clock, log: noLog, ...rights }).check([annotation])),
-    findNodePools: () => using((api) => nodePools(api, soon())),
-    findCapacityBuffers: () => using((api) => capacityBuffers(api, soon())),
+    compareManifest: ({ holdAnnotation, mode, auto, nodeEvents }) =>
+      using((api) =>
+        new KubernetesAccess({ api, clock, log, mode, auto, nodeEvents }).check([holdAnnotation]),
+      ),
+    findNodePools: () => using(nodePools),
+    findCapacityBuffers: () => using(capacityBuffers),
   };
 }
 
 type Deadline = Pick<CallContext, "deadline">;
-const soon = (): Deadline => ({ deadline: after(clock.now(), seconds(30)) });
 
 /** The NodePools of Karpenter 1.0 and later; before that, any value of the annotation protects. */
 export const nodePools = (api: KubernetesCaller, context: Deadline): Promise<readonly NodePool[]> =>
-  listAll(api, "/apis/karpenter.sh/v1/nodepools", nodePoolSchema, context);
+  noneIf([404], () => listAll(api, { path: "/apis/karpenter.sh/v1/nodepools" }, nodePoolSchema, context));
 
 const capacityBuffer = v.object({ metadata: v.object({ namespace: v.string(), name: v.string() }) });
+const bufferPath = "/apis/autoscaling.x-k8s.io/v1beta1/capacitybuffers";
 
-/** The CapacityBuffers by namespace and name; none where the caller may not list them. */
-export async function capacityBuffers(api: KubernetesCaller, context: Deadline): Promise<readonly string[]> {
-  try {
-    const path = "/apis/autoscaling.x-k8s.io/v1beta1/capacitybuffers";
-    const buffers = await listAll(api, path, capacityBuffer, context);
+/** The CapacityBuffers; none where the cluster has no such kind, or the caller may not list them. */
+export const capacityBuffers = (api: KubernetesCaller, context: Deadline): Promise<readonly string[]> =>
+  noneIf([403, 404], async () => {
+    const buffers = await listAll(api, { path: bufferPath }, capacityBuffer, context);
     return buffers.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
-  } catch (error) {
-    if (isStatus(error, 403)) return [];
-    throw error;
-  }
-}
+  });
 
-/** Every object that the schema can read; none where the cluster does not have this kind. */
-async function listAll<T>(
-  api: KubernetesCaller,
-  path: string,
-  schema: v.GenericSchema<unknown, T>,
-  context: Deadline,
+async function noneIf<T>(
+  statuses: readonly number[],
+  list: () => Promise<readonly T[]>,
 ): Promise<readonly T[]> {
-  const ask = (query: PageQuery) => api.call({ method: "GET", path, query }, context);
-  const found: T[] = [];
   try {
-    for await (const { items } of pagesOf(ask, 250)) {
-      for (const item of items) {
-        const { success, output } = v.safeParse(schema, item);
-        if (success) found.push(output);
-      }
-    }
-    return found;
+    return await list();
   } catch (error) {
-    if (isStatus(error, 404)) return [];
+    if (isStatus(error, ...statuses)) return [];
     throw error;
   }
 }

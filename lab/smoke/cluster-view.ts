@@ -34,9 +34,11 @@ export class ClusterView {
 
   /** The holder's objects that are still there. */
   async rights(): Promise<readonly string[]> {
-    const found = await ownKubernetes(this.#path, undefined).compareManifest(Karpenter.v1.annotation, {
+    const found = await ownKubernetes(this.#path, undefined).compareManifest({
+      holdAnnotation: Karpenter.v1.annotation,
       mode: "hold",
       auto: false,
+      nodeEvents: false,
     });
     return found.filter(({ state }) => state === "right" || state === "different").map(({ kind }) => kind);
   }

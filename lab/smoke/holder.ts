@@ -2,10 +2,11 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseStatus, type StatusAnswer } from "../../cli/answers.ts";
 import type { Ask } from "../../cli/control/client.ts";
-import type { Account } from "../../cli/doctor/aws/account.ts";
+import type { Account } from "../../cli/doctor/aws/aws-account.ts";
 import { findProbe } from "../../cli/doctor/checks/probe.ts";
 import { examine } from "../../cli/doctor/examine.ts";
 import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { Environment } from "../../lambda/environment.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import type { Cdk } from "./cdk.ts";
 import type { ClusterView } from "./cluster-view.ts";
@@ -67,7 +68,11 @@ async function probe(smoke: Smoke, { account, ask }: HolderOptions): Promise<See
   smoke.report("leaving the queue quiet for half a minute");
   await sleep(seconds(30), undefined, { signal: smoke.signal });
   const id = `smoke-${randomUUID()}`;
-  await account.putProbe(id, new Date());
+  const hold = await account.functionOf("hold");
+  const queue = await account.queue(hold?.env[Environment.launchQueueUrl] ?? "");
+  const rule = await account.ruleTo(queue?.arn ?? "");
+  if (!rule) return judged(false, "no rule leads to the launch queue");
+  await account.putProbe(id, new Date(), rule.pattern);
   const trip = await poll(smoke, { every: seconds(1), within: minutes(1) }, () => findProbe(ask, id));
   if (!trip) return judged(false, "no answer within a minute");
   const [toQueue, toAnswer] = [

@@ -147,12 +147,10 @@ export class KubernetesInspection implements Inspection {
     const foreign = node ? await tryForeignChange(api, node, context) : untried;
     const own = node ? await tryOwnChange(api, node, annotation, context) : untried;
     const said = own.trial === "refused" ? own.said : (foreign.said ?? own.said);
-    const { clusterTime } = own;
     return {
       foreignChange: foreign.trial,
       ownChange: own.trial,
       ...(said && { said }),
-      ...(clusterTime && { clusterTime }),
     };
   }
 }
@@ -176,7 +174,7 @@ function keptByUser(node: NodeLife, annotation: string): KeptNode | undefined {
   return { node: node.name, since: writer.at, by: writer.manager };
 }
 
-export type TrialResult = Readonly<{ trial: Trial; said?: string; clusterTime?: Date }>;
+export type TrialResult = Readonly<{ trial: Trial; said?: string }>;
 
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
@@ -215,19 +213,11 @@ async function dryRun(
   const path = `/api/v1/nodes/${encodeURIComponent(node.name)}`;
   const query = { dryRun: "All", fieldManager: holderName };
   try {
-    const answer = await api.call({ method: "PATCH", path, query, accept: metadataOnly, ...change }, context);
-    const at = writtenAt(parseNodeLife(answer));
-    return { trial: "admitted", ...(at && { clusterTime: at }) };
+    await api.call({ method: "PATCH", path, query, accept: metadataOnly, ...change }, context);
+    return { trial: "admitted" };
   } catch (error) {
     if (!isStatus(error, 403, 404, 409, 422)) throw error;
     // Only admission's refusal answers the question; a node that changed or is gone does not.
     return { trial: isRefusedByAdmission(error) ? "refused" : "not tried", said: error.message };
   }
 }
-
-/** The present time by the cluster's clock: when it recorded our write. */
-const writtenAt = ({ writers }: NodeLife): Date | undefined =>
-  writers
-    .filter(({ manager }) => manager === holderName)
-    .map(({ at }) => at)
-    .toSorted((a, b) => b.getTime() - a.getTime())[0];

@@ -1,33 +1,64 @@
 import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import * as v from "valibot";
 import { nodePoolSchema } from "../../cli/advise/objects.ts";
-import type { Account, FunctionFacts } from "../../cli/doctor/aws/account.ts";
+import type { Account, AlarmFacts } from "../../cli/doctor/aws/aws-account.ts";
+import type { FunctionFacts } from "../../cli/doctor/aws/functions.ts";
 import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
-import { after, minutes } from "../../lambda/core/duration.ts";
+import type { AccessFinding } from "../../lambda/cluster-access/cluster-rights.ts";
+import { after, type Duration } from "../../lambda/core/duration.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import type { Part } from "../../lambda/names.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import {
   type Answers,
   aFunction,
   aHeldScope,
+  alarmsWith,
+  anAlarm,
   aQueue,
   aRule,
   aSchedule,
   type Differing,
 } from "./healthy-account.ts";
 
+type Env = Readonly<Record<string, string>>;
+
+/** The parts of a call's answer: all of it, an error, or nothing where the resource is gone. */
+export const gone = async () => undefined;
+export const failing = (error: Error) => async () => Promise.reject(error);
+export const named = (name: string, message = "no") => Object.assign(new Error(message), { name });
+export const denied = async () => Promise.reject(named("AccessDeniedException"));
+export const many = <T>(count: number, one: (n: number) => T): T[] =>
+  Array.from({ length: count }, (_, n) => one(n));
+export const ago = (duration: Duration) => after(noon, -duration);
+
 /** An account in which one function differs, or is missing. */
 export const functionIs = (part: Part, about?: Partial<FunctionFacts>): Partial<Account> => ({
   functionOf: async (one) => (one === part ? about && aFunction(one, about) : aFunction(one)),
 });
+export const functionsAre = (about: Partial<FunctionFacts>): Partial<Account> => ({
+  functionOf: async (part) => aFunction(part, about),
+});
+export const envOf = (part: Part, env: Env) => functionIs(part, { env: { ...aFunction(part).env, ...env } });
+export const functionsHave = (env: Env) => functionsAre({ env: { ...aFunction("hold").env, ...env } });
+
 export const queueIs = (part: string, about?: Parameters<typeof aQueue>[1]): Partial<Account> => ({
   queue: async (urlOrArn) => {
     const name = urlOrArn.split(/[/:]/).at(-1) ?? "";
     return name === part ? about && aQueue(name, about) : aQueue(name);
   },
 });
-export const ruleIs = (about: Parameters<typeof aRule>[0]): Partial<Account> => ({
-  launchRule: async () => aRule(about),
+/** The launch queue has these statements in its policy. */
+export const policyHas = (...Statement: readonly object[]) => queueIs("launches", { policy: { Statement } });
+export const ruleIs = (about?: Parameters<typeof aRule>[0]): Partial<Account> => ({
+  ruleTo: async (target) => (target.includes("launches") ? about && aRule(about) : aRule({ name: "timer" })),
+});
+export const timerIs = (about?: Parameters<typeof aRule>[0]): Partial<Account> => ({
+  ruleTo: async (target) =>
+    target.includes("launches") ? aRule() : about && aRule({ name: "timer", ...about }),
+});
+export const mappingIs = (state: string, lastResult = "OK"): Partial<Account> => ({
+  mapping: async () => ({ id: "m", state, lastResult }),
 });
 export const clusterIs = (about: object): Partial<Account> => ({
   cluster: async () => ({
@@ -37,31 +68,38 @@ export const clusterIs = (about: object): Partial<Account> => ({
 });
 export const endpointIs = (config: VpcConfigResponse) =>
   clusterIs({ unreachable: unreachableFromOutside("prod", config) });
+export const adminSince = (since: Date): Partial<Account> => ({
+  adminSince: async (role) => (role.endsWith("/cluster-access") ? since : undefined),
+});
+export const refusedTo = (role: string, action: string): Partial<Account> => ({
+  refused: async (roleArn, actions) =>
+    roleArn.endsWith(role) ? actions.filter((one) => one === action) : [],
+});
+export const schedulesAre = (...about: readonly Parameters<typeof aSchedule>[0][]): Partial<Account> => ({
+  schedules: async () => about.map((one) => aSchedule(one)),
+});
+export const alarmIs = (state: string, about: Partial<AlarmFacts> = {}) =>
+  alarmsWith(anAlarm("sweep-silent", state, about));
+
+/** What each function answers to `check`. */
 export const insideCluster = (cluster: object): Differing => ({ check: { cluster } });
 export const inRecord = (record: object): Differing => ({ check: { record } });
-
-/** A problem that belongs to another rule than ours. */
-export const otherPolicy = {
-  Statement: [
-    {
-      ...{ Effect: "Allow", Principal: { Service: "events.amazonaws.com" }, Action: "sqs:SendMessage" },
-      Condition: { ArnEquals: { "aws:SourceArn": "other" } },
-    },
-  ],
-};
-export const withoutHold = async (role: string) =>
-  role.endsWith("/hold") ? undefined : ["karpenter-node-holder"];
-export const since1970 = async (role: string) => (role.endsWith("/cluster-access") ? new Date(0) : undefined);
-export const overdue = { ...aHeldScope, until: after(noon, -minutes(9)) };
-
-export const functionsHave = (env: Readonly<Record<string, string>>): Partial<Account> => ({
-  functionOf: async (part) => aFunction(part, { env: { ...aFunction(part).env, ...env } }),
+export const withRules = (
+  rules: Partial<Rules> & Readonly<{ nodeEvents?: string }>,
+  cluster: object = {},
+): Differing => ({
+  check: { rules, cluster },
 });
-export const heldUntil = (until: Date) => inRecord({ holds: [{ ...aHeldScope, until, nextLook: until }] });
-export const nodePool = (
-  disruption: Readonly<Record<string, unknown>>,
-  annotations: Readonly<Record<string, string>> = {},
-): Answers => ({
+export const holding = (
+  about: object,
+  ...schedules: readonly Parameters<typeof aSchedule>[0][]
+): Differing => ({
+  ...inRecord({ holds: [{ ...aHeldScope, ...about }] }),
+  ...schedulesAre(...schedules),
+});
+export const swept = (last: Duration) => inRecord({ lastSweep: ago(last) });
+
+export const nodePool = (disruption: object, annotations: Env = {}): Answers => ({
   findNodePools: async () => [
     v.parse(nodePoolSchema, {
       metadata: { name: "batch" },
@@ -69,28 +107,10 @@ export const nodePool = (
     }),
   ],
 });
-export const refusedTo = (role: string, action: string): Partial<Account> => ({
-  refused: async (roleArn, actions) =>
-    roleArn.endsWith(role) ? actions.filter((one) => one === action) : [],
+export const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
+  compareManifest: async () =>
+    states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),
 });
-/** What stolen credentials of a function can create. */
-export const forcing = aSchedule({ name: "backup", expression: "rate(1 minute)", input: '{"force":true}' });
-export const in2040 = new Date("2040-01-01T00:00:00Z");
-export const insideVpcBut = (part: Part): Partial<Account> => ({
-  functionOf: async (one) => aFunction(one, { inVpc: one !== part }),
+export const buffers = (count: number): Answers => ({
+  findCapacityBuffers: async () => many(count, (n) => `web/${n}`),
 });
-export const alsoDenied = {
-  Statement: [
-    ...Object(aQueue("launches").policy).Statement,
-    {
-      Effect: "Deny",
-      Principal: "*",
-      Action: "sqs:*",
-      Condition: { Bool: { "aws:SecureTransport": "false" } },
-    },
-    { Effect: "Deny", Principal: { AWS: "*" }, Action: ["sqs:SendMessage"] },
-  ],
-};
-export const unexpected = (name: string) => () => {
-  throw Object.assign(new Error("not now"), { name });
-};

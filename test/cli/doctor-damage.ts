@@ -1,200 +1,223 @@
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import { aPastHold } from "../support/builders.ts";
 import {
-  alsoDenied,
+  adminSince,
+  ago,
+  alarmIs,
   clusterIs,
   endpointIs,
-  forcing,
+  envOf,
   functionIs,
   functionsHave,
-  heldUntil,
-  in2040,
+  gone,
+  holding,
   inRecord,
   insideCluster,
-  insideVpcBut,
+  mappingIs,
+  named,
   nodePool,
-  otherPolicy,
-  overdue,
+  policyHas,
   queueIs,
   refusedTo,
   ruleIs,
-  since1970,
-  unexpected,
-  withoutHold,
+  schedulesAre,
+  swept,
+  timerIs,
+  withRules,
 } from "./differing.ts";
 import {
   type Answers,
   aFunction,
   aHeldScope,
-  alarmsWith,
   anAccount,
   anAlarm,
-  aRule,
-  aSchedule,
   type Differing,
-  none,
 } from "./healthy-account.ts";
 
 export type Row = readonly [how: string, differing: Differing, answers?: Answers];
+
+const noRight = { works: false, because: "no right" };
+const silent = (name: string) => () => {
+  throw named(name, "not now");
+};
+const toEvents = {
+  Effect: "Allow",
+  Principal: { Service: "events.amazonaws.com" },
+  Action: "sqs:SendMessage",
+};
+const encrypted = { Bool: { "aws:SecureTransport": "false" } };
+const in2040 = new Date("2040-01-01T00:00:00Z");
+const oneAlarm = { alarms: async () => [anAlarm("sweep-silent", "OK")] };
+
 /** Each breaks exactly one link. */
 export const brokenLinks: readonly Row[] = [
   ["a function is missing", functionIs("sweep")],
   ["a function is turned off", functionIs("hold", { reservedConcurrency: 0 })],
+  ["a function cannot start", functionIs("hold", { state: "Failed" })],
   ["an update failed", functionIs("hold", { lastUpdate: "Failed" })],
-  ["the rule is gone", { launchRule: none }],
-  ["the rule is disabled", ruleIs({ isEnabled: false })],
-  ["the rule does not match", ruleIs({ pattern: { source: ["aws.ec2"] } })],
-  ["the rule leads elsewhere", ruleIs({ targets: [{ arn: "arn:elsewhere" }] })],
-  ["the queue is gone", queueIs("launches")],
-  ["its policy is gone", queueIs("launches", { policy: undefined })],
-  ["its policy is another's", queueIs("launches", { policy: otherPolicy })],
-  ["the mapping is disabled", { mapping: async () => ({ id: "m", state: "Disabled", lastResult: "" }) }],
-  ["the mapping is gone", { mapping: none }],
-  ["a dead-letter queue is gone", queueIs("undelivered")],
-  ["the table is gone", { tableStatus: none }],
-  ["the schedule group is gone", { scheduleGroup: none }],
-  ["that group is going", { scheduleGroup: async () => "DELETING" }],
-  ["the schedule role is gone", { role: none }],
-  ["that role trusts others", { role: async () => ({ trust: {} }) }],
-  ["nothing wakes the sweep", { ruleThatTargets: none }],
-  ["the sweep's rule is disabled", { ruleThatTargets: async () => aRule({ isEnabled: false }) }],
-  ["there is no such cluster", { cluster: none }],
-  ["it knows no access entries", clusterIs({ authenticationMode: "CONFIG_MAP" })],
-  ["the endpoint is private", endpointIs({ endpointPublicAccess: false })],
-  ["the endpoint is public for some addresses only", endpointIs({ publicAccessCidrs: ["203.0.113.0/24"] })],
-  ["an access entry is gone", { accessGroups: withoutHold }],
-  ["the access function was killed and is an admin still", { adminSince: since1970 }],
-  ["the cluster refuses the login", insideCluster({ works: false, because: "refused the login (401)" })],
-  ["a right is missing", insideCluster({ missingRights: ["patch nodes"] })],
-  ["the policy is missing", insideCluster({ foreignChange: "admitted" })],
-  ["the policy refuses our mark", insideCluster({ ownChange: "refused", said: "denied" })],
-  ["EC2 cannot be asked", { check: { launches: { works: false, because: "no right" } } }],
-  ["the record cannot be read", inRecord({ works: false, because: "no right" })],
-  ["a hold is overdue", inRecord({ holds: [overdue] })],
-  ["a hold's one-shot is gone", { schedules: async () => [], ...inRecord({ holds: [aHeldScope] }) }],
-  ["the sweep has not run for long", inRecord({ lastSweep: after(noon, -hours(1)).toISOString() })],
-  ["no sweep ever ran", inRecord({ lastSweep: undefined })],
-  ["the schedule role may not invoke the release", refusedTo("/schedules", "lambda:InvokeFunction")],
-  ["a function may not set one-shots", refusedTo("/hold", "scheduler:CreateSchedule")],
-  ["a function may not write its log", refusedTo("/release", "logs:PutLogEvents")],
-  ["a schedule forces releases", { schedules: async () => [aSchedule(), forcing] }],
-  [
-    "a one-shot's name hides a recurring schedule",
-    { schedules: async () => [aSchedule({ expression: "rate(1 minute)" })] },
-  ],
-  [
-    "a one-shot is turned off",
-    { schedules: async () => [aSchedule({ isEnabled: false })], ...inRecord({ holds: [aHeldScope] }) },
-  ],
-  ["one alarm alone is left", { alarms: async () => [anAlarm("sweep-silent", "OK")] }],
-  [
-    "a function has another table",
-    functionIs("release", { env: { ...aFunction("release").env, HOLD_TABLE: "other" } }),
-  ],
-  [
-    "a function works for another cluster",
-    functionIs("hold", { env: { ...aFunction("hold").env, CLUSTER: "staging" } }),
-  ],
+  ["a function has another table", envOf("release", { HOLD_TABLE: "other" })],
+  ["a function works for another cluster", envOf("hold", { CLUSTER: "staging" })],
   ["all functions work for another cluster", functionsHave({ CLUSTER: "staging" })],
-  ["one function is outside of the VPC", insideVpcBut("sweep")],
-  ["the queue's policy has an explicit Deny", queueIs("launches", { policy: alsoDenied })],
-  ["50,000 launches wait", queueIs("launches", { waiting: 50_000 })],
   [
-    "a hold lasts until 2040, and has its one-shot",
-    {
-      ...heldUntil(in2040),
-      schedules: async () => [aSchedule({ name: scheduleName(aHeldScope.id, in2040) })],
-    },
+    "one function is outside of the VPC",
+    { functionOf: async (one) => aFunction(one, { inVpc: one !== "sweep" }) },
   ],
   [
     "a function has another table, which it cannot read",
-    {
-      ...functionIs("sweep", { env: { ...aFunction("sweep").env, HOLD_TABLE: "other" } }),
-      checks: { sweep: { record: { works: false, because: "no right" } } },
-    },
+    { ...envOf("sweep", { HOLD_TABLE: "other" }), checks: { sweep: { record: noRight } } },
+  ],
+  ["one function does not answer", { checks: { release: silent("Runtime.ImportModuleError") } }],
+  ["one function has other code", { checks: { hold: { version: "0.0.1" } } }],
+
+  ["no rule leads to the queue", ruleIs()],
+  ["the rule is disabled", ruleIs({ isEnabled: false })],
+  ["the rule does not match", ruleIs({ pattern: { source: ["aws.ec2"] } })],
+  ["the queue is gone", queueIs("launches")],
+  ["50,000 launches wait", queueIs("launches", { waiting: 50_000 })],
+  ["its policy is gone", queueIs("launches", { policy: undefined })],
+  [
+    "its policy is another's",
+    policyHas({ ...toEvents, Condition: { ArnEquals: { "aws:SourceArn": "other" } } }),
   ],
   [
-    "one function cannot read the record",
-    { checks: { release: { record: { works: false, because: "no right" } } } },
+    "its policy has an explicit Deny",
+    policyHas(
+      toEvents,
+      { Effect: "Deny", Principal: "*", Action: "sqs:*", Condition: encrypted },
+      { Effect: "Deny", Principal: { AWS: "*" }, Action: ["sqs:SendMessage"] },
+    ),
   ],
   [
-    "one function cannot write to the record",
-    { checks: { hold: { write: { works: false, because: "no right" } } } },
+    "its policy lets anyone receive, and no one send",
+    policyHas({ ...toEvents, Principal: "*", Action: "sqs:ReceiveMessage" }),
   ],
-  ["no function can write to the record", { check: { write: { works: false, because: "no right" } } }],
+  [
+    "its policy lets another service send",
+    policyHas({ ...toEvents, Principal: { Service: "s3.amazonaws.com" } }),
+  ],
+  ["the mapping is disabled", mappingIs("Disabled")],
+  ["the mapping is gone", { mapping: gone }],
+  ["a dead-letter queue is gone", queueIs("undelivered")],
+  ["the rule has no dead-letter queue", ruleIs({ deadLetterArn: "" })],
+
+  ["the schedule group is gone", { scheduleGroup: gone }],
+  ["that group is going", { scheduleGroup: async () => "DELETING" }],
+  ["the schedule role is gone", { trust: gone }],
+  ["that role trusts others", { trust: async () => "{}" }],
+  ["that role may not invoke the release", refusedTo("/schedules", "lambda:InvokeFunction")],
+  ["a function may not set one-shots", refusedTo("/hold", "scheduler:CreateSchedule")],
+  ["a function may not write its log", refusedTo("/release", "logs:PutLogEvents")],
+  ["a function may not queue work", refusedTo("/sweep", "sqs:SendMessage")],
+  [
+    "a schedule forces releases",
+    schedulesAre({}, { name: "backup", expression: "rate(1 minute)", input: '{"force":true}' }),
+  ],
+  ["a one-shot's name hides a recurring schedule", schedulesAre({ expression: "rate(1 minute)" })],
+  ["a one-shot invokes something else", schedulesAre({ targetArn: "arn:elsewhere" })],
+  ["a one-shot forces its release", schedulesAre({ input: `{"holdId":"${aHeldScope.id}","force":true}` })],
+  ["a one-shot is about another hold", schedulesAre({ input: '{"holdId":"other"}' })],
+
+  ["there is no such cluster", { cluster: gone }],
+  ["it knows no access entries", clusterIs({ authenticationMode: "CONFIG_MAP" })],
+  ["the endpoint is private", endpointIs({ endpointPublicAccess: false })],
+  ["the endpoint is public for some addresses only", endpointIs({ publicAccessCidrs: ["203.0.113.0/24"] })],
+  [
+    "an access entry is gone",
+    { accessGroups: async (role) => (role.endsWith("/hold") ? undefined : ["karpenter-node-holder"]) },
+  ],
+  ["the access function was killed and is an admin still", adminSince(ago(minutes(15)))],
+
+  ["the table is gone", { check: { record: { works: false, because: "Requested resource not found" } } }],
+  ["one function cannot read the record", { checks: { release: { record: noRight } } }],
+  ["no function can write to the record", { check: { write: noRight } }],
+  ["one function cannot write to the record", { checks: { hold: { write: noRight } } }],
+  ["the cluster refuses the login", insideCluster({ works: false, because: "refused the login (401)" })],
   [
     "one function cannot log in",
     { checks: { hold: { cluster: { works: false, because: "refused (401)" } } } },
   ],
+  ["a right is missing", insideCluster({ missingRights: ["patch nodes"] })],
   [
     "one function may not patch nodes",
     { checks: { release: { cluster: { missingRights: ["patch nodes"] } } } },
   ],
   [
+    "nodes may not be listed",
+    insideCluster({
+      foreignChange: "not tried",
+      ownChange: "not tried",
+      nodes: 0,
+      missingRights: ["list nodes"],
+    }),
+  ],
+  ["the policy is missing", insideCluster({ foreignChange: "admitted" })],
+  ["the policy refuses our mark", insideCluster({ ownChange: "refused", said: "denied" })],
+  [
     "one function's mark is refused",
     { checks: { sweep: { cluster: { ownChange: "refused", said: "denied" } } } },
   ],
-  ["one function cannot ask EC2", { checks: { hold: { launches: { works: false, because: "no right" } } } }],
-  ["one function does not answer", { checks: { release: unexpected("Runtime.ImportModuleError") } }],
+  ["EC2 cannot be asked", { check: { launches: noRight } }],
+  ["one function cannot ask EC2", { checks: { hold: { launches: noRight } } }],
+
+  ["a hold is overdue", holding({ until: ago(minutes(9)) }, {})],
+  [
+    "a hold lasts until 2040, and has its one-shot",
+    holding({ until: in2040, nextLook: in2040 }, { name: scheduleName(aHeldScope.id, in2040) }),
+  ],
+  ["a hold's one-shot is gone", holding({})],
+  ["a one-shot is turned off", holding({}, { isEnabled: false })],
+  ["a one-shot was due, and set no other", holding({ nextLook: ago(minutes(20)) }, {})],
+  ["nothing wakes the sweep", timerIs()],
+  ["the sweep's rule is disabled", timerIs({ isEnabled: false })],
+  ["the sweep has not run for long", swept(hours(1))],
+  ["no sweep ever ran", inRecord({ lastSweep: undefined })],
+  ["one alarm alone is left", oneAlarm],
 ];
 
 /** Each is one warning. */
 export const warnings: readonly Row[] = [
+  ["an update is under way", functionIs("hold", { lastUpdate: "InProgress" })],
+  ["a function that may run once at a time", functionIs("hold", { reservedConcurrency: 1 })],
+  ["a function that may not be invoked", { checks: { sweep: silent("AccessDeniedException") } }],
+  ["older code", { check: { version: "0.0.1" } }],
   ["letters in a dead-letter queue", queueIs("undelivered", { waiting: 3 })],
-  ["an alarm that is on", alarmsWith(anAlarm("sweep-silent", "ALARM"))],
-  ["no alarms at all", { alarms: async () => [] }],
-  ["needless rights", insideCluster({ needlessRights: ["delete nodes"] })],
+  ["a mapping whose last result is a problem", mappingIs("Enabled", "PROBLEM: Function call failed")],
+  ["a deployment under way", adminSince(ago(minutes(14)))],
+  ["needless rights", insideCluster({ needlessRights: ["delete nodes", "list events"] })],
   ["a missing right to list NodeClaims", insideCluster({ missingRights: ["list nodeclaims"] })],
+  ["hold=auto without the right to list pods", insideCluster({ missingRights: ["list pods"] })],
+  [
+    "nodeEvents without the right to write Events",
+    withRules({ nodeEvents: "true" }, { missingRights: ["create events"] }),
+  ],
   ["an old cluster without policies", insideCluster({ foreignChange: "admitted", kubernetes: "v1.29.4" })],
-  ["nodes stuck in deletion", insideCluster({ stuck: [{ node: "a", since: noon.toISOString() }] })],
+  ["nodes stuck in deletion", insideCluster({ stuck: [{ node: "a", since: ago(hours(2)) }] })],
   [
     "nodes that users hold",
-    insideCluster({ userHeld: [{ node: "a", since: after(noon, -hours(50)), by: "kubectl" }] }),
+    insideCluster({ userHeld: [{ node: "a", since: ago(hours(50)), by: "kubectl" }] }),
   ],
-  ["a cluster's clock that is off", insideCluster({ clusterTime: after(noon, minutes(5)) })],
-  ["an alarm without data", alarmsWith(anAlarm("sweep-silent", "INSUFFICIENT_DATA"))],
-  ["an alarm without an action", alarmsWith(anAlarm("sweep-silent", "OK", { notifies: false }))],
+  [
+    "a pause",
+    inRecord({
+      pauses: [{ scope: "cluster", since: noon, until: after(noon, hours(90)), because: "upgrade" }],
+    }),
+  ],
+  [
+    "no sweep since the last deployment",
+    { ...functionIs("sweep", { changedAt: ago(minutes(12)) }), ...inRecord({ lastSweep: undefined }) },
+  ],
+  ["an alarm that is on", alarmIs("ALARM", { since: ago(hours(3)) })],
+  ["an alarm without data", alarmIs("INSUFFICIENT_DATA", { since: ago(minutes(30)) })],
+  ["an alarm without an action", alarmIs("OK", { notifies: false })],
   [
     "no alarm with an action",
     {
       alarms: async (names) => (await anAccount().alarms(names)).map((one) => ({ ...one, notifies: false })),
     },
   ],
-  [
-    "a mapping whose last result is a problem",
-    { mapping: async () => ({ id: "m", state: "Enabled", lastResult: "PROBLEM: Function call failed" }) },
-  ],
-  ["a function that may run once at a time", functionIs("hold", { reservedConcurrency: 1 })],
-  ["a function that may not be invoked", { checks: { sweep: unexpected("AccessDeniedException") } }],
-  [
-    "an old pause",
-    inRecord({
-      pauses: [
-        {
-          scope: "cluster",
-          since: after(noon, -hours(30)),
-          until: after(noon, hours(90)),
-          because: "upgrade",
-        },
-      ],
-    }),
-  ],
-  [
-    "holds that reach their cap each day",
-    {},
-    { past: [1, 25, 49].map((ago) => aPastHold({ capped: true, endedAt: after(noon, -hours(ago)) })) },
-  ],
-  [
-    "nodeEvents without the right to write Events",
-    { ...functionsHave({ NODE_EVENTS: "true" }), ...insideCluster({ missingRights: ["create events"] }) },
-  ],
-  [
-    "hold=auto without the right to list pods",
-    { ...functionsHave({ HOLD: "auto" }), ...insideCluster({ missingRights: ["list pods"] }) },
-  ],
+  ["no alarms at all", { alarms: async () => [] }],
   ["a NodePool that is never consolidated", {}, nodePool({ consolidateAfter: "Never" })],
-  ["a NodePool with a budget of 0", {}, nodePool({ budgets: [{ nodes: "0" }] })],
+  ["a NodePool with a budget of 0", withRules({ auto: false }), nodePool({ budgets: [{ nodes: "0" }] })],
   ["a NodePool of which only empty nodes are taken", {}, nodePool({ consolidationPolicy: "WhenEmpty" })],
 ];

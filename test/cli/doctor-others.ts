@@ -1,61 +1,42 @@
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
-import type { AccessFinding } from "../../lambda/cluster-access/cluster-rights.ts";
-import { after, type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
-import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import {
+  ago,
+  alarmIs,
+  buffers,
+  denied,
   endpointIs,
+  failing,
   functionIs,
+  functionsAre,
   functionsHave,
-  heldUntil,
+  gone,
+  holding,
   inRecord,
   insideCluster,
+  manifestIs,
+  many,
+  mappingIs,
+  named,
   nodePool,
-  overdue,
+  policyHas,
   queueIs,
   ruleIs,
-  withoutHold,
+  schedulesAre,
+  swept,
+  withRules,
 } from "./differing.ts";
 import { brokenLinks, type Row } from "./doctor-damage.ts";
-import { aTrip } from "./function-answers.ts";
-import {
-  type Answers,
-  aFunction,
-  aHeldScope,
-  alarmsWith,
-  anAccount,
-  anAlarm,
-  aQueue,
-  aSchedule,
-  none,
-} from "./healthy-account.ts";
+import { aFunction, aHeldScope, anAccount, anAlarm } from "./healthy-account.ts";
 
-const many = <T>(count: number, one: (n: number) => T): T[] =>
-  Array.from({ length: count }, (_, n) => one(n));
-const since = after(noon, -hours(50)).toISOString();
-const denied = async () => Promise.reject(Object.assign(new Error("no"), { name: "AccessDeniedException" }));
 const untried = { foreignChange: "not tried", ownChange: "not tried" };
-const toAnyone = { Statement: [{ Effect: "Allow", Principal: "*", Action: "sqs:*" }] };
-const failing = (error: Error) => () => Promise.reject(error);
-const sends = (statement: object) => queueIs("launches", { policy: { Statement: [statement] } });
-const installedAt = (at: Date) => async (role: string) => (role.endsWith("/cluster-access") ? at : undefined);
-const clockIs = (off: Duration): Answers => ({ clock: new VirtualClock(after(noon, off)) });
-const noneOfTheRights = { missingRights: ["patch nodes"], foreignChange: "admitted" };
-const swept = (ago: Duration) => inRecord({ lastSweep: after(noon, -ago).toISOString() });
-const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
-  compareManifest: async () =>
-    states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),
-});
-const buffers = (count: number): Answers => ({
-  findCapacityBuffers: async () => many(count, (n) => `web/${n}`),
-});
+const unlimited = { foreignChange: "admitted", missingRights: ["patch nodes"] };
 const { nextLook: _, ...beginning } = aHeldScope;
-const nextLookIn = (ahead: Duration) =>
-  inRecord({ holds: [{ ...aHeldScope, nextLook: after(noon, ahead) }] });
-const observing = functionsHave({ MODE: "observe" });
-const lateEverything = { holds: [overdue], lastSweep: after(noon, -hours(1)).toISOString() };
+const late = { holds: [{ ...aHeldScope, until: ago(minutes(9)) }], lastSweep: ago(hours(1)) };
+
 /** What nothing that should have ended follows from. */
 const causes = [
-  "table is gone",
   "schedule group is gone",
   "wakes the sweep",
   "entry is gone",
@@ -68,29 +49,64 @@ const consequences = brokenLinks
   .map(
     ([how, { check, ...rest }]): Row => [
       `nothing ends in time, and ${how}`,
-      { ...rest, check: { ...(typeof check === "object" && check), record: lateEverything } },
+      { ...rest, check: { ...(typeof check === "object" && check), record: late } },
     ],
   );
+
 /** What is printed in other cases, which may be several findings or none. */
 export const others: readonly Row[] = [
   ...consequences,
+  ["credentials have expired", { identity: failing(named("ExpiredToken", "expired")) }],
+  ["credentials may not ask who they are", { identity: denied }],
+  ["AWS cannot be reached", { identity: failing(Object.assign(new Error("no"), { code: "ENOTFOUND" })) }],
   [
-    "rights, policy and entries are missing",
-    { accessGroups: withoutHold, ...insideCluster(noneOfTheRights) },
+    "two functions are missing",
+    { functionOf: async (part) => (part === "hold" || part === "sweep" ? undefined : aFunction(part)) },
   ],
-  ["rights and policy are missing", insideCluster(noneOfTheRights)],
-  ["neither is as in the manifest", insideCluster(noneOfTheRights), manifestIs("different", "missing")],
+  ["all functions are missing", { functionOf: gone }],
+  [
+    "a function is turned off, and does not answer",
+    {
+      ...functionIs("control", { reservedConcurrency: 0 }),
+      checks: {
+        control: () => {
+          throw new Error("throttled");
+        },
+      },
+    },
+  ],
+  ["a function was not used for weeks", functionIs("hold", { state: "Inactive" })],
+  ["a function is pending", functionIs("hold", { state: "Pending" })],
+  ["a sweep runs once at a time", functionIs("sweep", { reservedConcurrency: 1 })],
+
+  ["the mapping is being made", mappingIs("Creating", "")],
+  ["anyone may send to the queue", policyHas({ Effect: "Allow", Principal: "*", Action: "sqs:*" })],
+  [
+    "no queue has a dead-letter queue",
+    { ...queueIs("launches", { deadLetterArn: "" }), ...ruleIs({ deadLetterArn: "" }) },
+  ],
+  [
+    "a rule cannot be enabled",
+    { ...ruleIs({ isEnabled: false }), enableRule: failing(new Error("not allowed")) },
+  ],
+  [
+    "one of two fixes fails",
+    { ...ruleIs({ isEnabled: false }), enableRule: failing(new TypeError("x")), ...mappingIs("Disabled") },
+  ],
+  ["there are many foreign schedules", schedulesAre(...many(6, (n) => ({ name: `foreign-${n}` })))],
+  ["a name is long", { scheduleGroup: async () => "x".repeat(1_000) }],
+  ["the probe is lost", {}, { probe: () => null }],
+
+  ["roles are in another group", { accessGroups: async () => ["strangers"] }],
+  ["rights, policy and entries are missing", { accessGroups: gone, ...insideCluster(unlimited) }],
+  ["rights and policy are missing", insideCluster(unlimited)],
+  ["neither is as in the manifest", insideCluster(unlimited), manifestIs("different", "missing")],
   [
     "the policy is not as in the manifest",
     insideCluster({ foreignChange: "admitted" }),
-    manifestIs("missing"),
+    manifestIs("right", "missing"),
   ],
-  ["policies are unknown", {}, manifestIs("unknown to this cluster", "unknown to this cluster")],
-  ["role and policy are as in the manifest", {}, manifestIs("right")],
-  [
-    "the record can be read by no one",
-    { tableStatus: none, ...inRecord({ works: false, because: "no right" }) },
-  ],
+  ["policies are unknown", {}, manifestIs("right", "unknown to this cluster")],
   [
     "the cluster is private, and the login fails",
     {
@@ -98,131 +114,62 @@ export const others: readonly Row[] = [
       ...insideCluster({ works: false, because: "no answer" }),
     },
   ],
-  [
-    "a function is turned off, and does not answer",
-    {
-      ...functionIs("control", { reservedConcurrency: 0 }),
-      check: () => {
-        throw new Error("throttled");
-      },
-    },
-  ],
-  ["the code is older", { check: { version: "0.0.1" } }],
-  ["the functions' code is mixed", { checks: { hold: { version: "0.0.1" } } }],
-  ["the probe is lost", {}, { probe: () => null }],
-  ["the probe is slow", {}, { probe: () => ({ ...aTrip(), queuedAt: after(noon, seconds(12)) }) }],
-  ["no function knows its environment", { functionOf: async (part) => aFunction(part, { env: {} }) }],
-  [
-    "two functions are missing",
-    { functionOf: async (part) => (part.startsWith("h") || part === "sweep" ? undefined : aFunction(part)) },
-  ],
-  ["all functions are missing", { functionOf: none, holders: none }],
-  ["there is no other holder", { functionOf: none, holders: async () => [] }],
-  ["there are other holders", { functionOf: none, holders: async () => ["a", "b"] }],
-  ["an update is under way", functionIs("hold", { lastUpdate: "InProgress" })],
-  ["a function was not used for weeks", functionIs("hold", { state: "Inactive" })],
-  ["roles are in another group", { accessGroups: async () => ["strangers"] }],
-  ["a deployment is under way", { adminSince: installedAt(after(noon, -minutes(14))) }],
-  ["a deployment takes 15 minutes", { adminSince: installedAt(after(noon, -minutes(15))) }],
-  ["only receiving is allowed", sends({ Effect: "Allow", Principal: "*", Action: "sqs:ReceiveMessage" })],
-  ["sending is denied", sends({ Effect: "Deny", Principal: "*", Action: "sqs:*" })],
-  [
-    "another service may send",
-    sends({ Effect: "Allow", Principal: { Service: "s3.amazonaws.com" }, Action: "sqs:*" }),
-  ],
-  ["the mapping is being made", { mapping: async () => ({ id: "m", state: "Creating", lastResult: "ok" }) }],
-  [
-    "no queue has a dead-letter queue",
-    {
-      ...queueIs("launches", { deadLetterArn: "" }),
-      ...ruleIs({ targets: [{ arn: aQueue("launches").arn }] }),
-    },
-  ],
-  [
-    "a rule cannot be enabled",
-    { ...ruleIs({ isEnabled: false }), enableRule: failing(new Error("not allowed")) },
-  ],
-  [
-    "answers cannot be read",
-    {
-      alarms: failing(new TypeError("x")),
-      mapping: failing(new SyntaxError("x")),
-      role: failing(new RangeError("x")),
-      tableStatus: failing(new Error("away")),
-    },
-  ],
-  ["a name is long", { scheduleGroup: async () => "x".repeat(990) }],
-  ["this machine's clock is ahead", {}, clockIs(minutes(3))],
-  ["this machine's clock is behind", {}, clockIs(-minutes(3))],
-  ["this machine's clock is ahead as far as is tolerable", {}, clockIs(seconds(30))],
-  ["the cluster's clock is behind", insideCluster({ clusterTime: after(noon, -minutes(5)) })],
-  [
-    "the cluster's clock is ahead as far as is tolerable",
-    insideCluster({ clusterTime: after(noon, seconds(31)) }),
-  ],
-  [
-    "the cluster's clock is behind as far as is tolerable",
-    insideCluster({ clusterTime: after(noon, -seconds(30)) }),
-  ],
-  [
-    "the first sweep is due soon",
-    {
-      functionOf: async (part) => aFunction(part, { changedAt: after(noon, -minutes(4)) }),
-      ...inRecord({ lastSweep: undefined }),
-    },
-  ],
-  [
-    "the first sweep is late",
-    {
-      functionOf: async (part) => aFunction(part, { changedAt: after(noon, -minutes(8)) }),
-      ...inRecord({ lastSweep: undefined }),
-    },
-  ],
-  ["a sweep has been missed", swept(minutes(12))],
-  ["sweeps are rare", functionsHave({ SWEEP_EVERY: "1h" })],
-  ["a hold ends", heldUntil(after(noon, -minutes(2)))],
-  ["a hold ends soon", heldUntil(after(noon, minutes(2)))],
-  ["a NodePool's template protects nothing", {}, nodePool({}, { "karpenter.sh/do-not-disrupt": "4h" })],
-  [
-    "five nodes are not protected",
-    insideCluster({ ineffective: many(5, (n) => ({ node: `i${n}`, value: "1h" })) }),
-  ],
-  ["there are CapacityBuffers", {}, buffers(5)],
-  ["there are many CapacityBuffers", {}, buffers(6)],
-  ["a function is pending", functionIs("hold", { state: "Pending" })],
-  ["a function cannot start", functionIs("hold", { state: "Failed" })],
-  ["the table is not ready", { tableStatus: async () => "CREATING" }],
-  [
-    "an alarm is on for a while",
-    alarmsWith(anAlarm("sweep-silent", "ALARM", { since: after(noon, -hours(3)) })),
-  ],
-  ["a hold is being released", inRecord({ holds: [{ ...aHeldScope, state: "releasing" }] })],
   ["there is no node", insideCluster({ ...untried, nodes: 0 })],
   ["no node could be tried", insideCluster({ ...untried, said: "no" })],
-  ["nodes may not be listed", insideCluster({ ...untried, nodes: 0, missingRights: ["list nodes"] })],
-  ["rights are needless", insideCluster({ needlessRights: ["delete nodes", "list pods"] })],
+  ["our own mark could not be tried", insideCluster({ ownChange: "not tried", said: "conflict" })],
+  ["functions saw different launches", { checks: { hold: { launches: { recent: 3 } } } }],
+  [
+    "another annotation is put",
+    withRules({ holdAnnotation: "example.com/stay" }, { foreignChange: "admitted" }),
+  ],
+  ["the time of a hold is constant", withRules({ auto: false }, { missingRights: ["list nodeclaims"] })],
+  [
+    "the holder observes, and may not change nodes",
+    withRules({ mode: "observe" }, { foreignChange: "refused", ownChange: "refused" }),
+  ],
+  [
+    "the holder observes, and may change nodes still",
+    withRules({ mode: "observe" }, { needlessRights: ["patch nodes"], foreignChange: "admitted" }),
+  ],
   [
     "many nodes are not right",
     insideCluster({
-      stuck: many(20, (n) => ({ node: `s${n}`, since })),
-      userHeld: many(6, (n) => ({ node: `u${n}`, since, ...(n > 1 && { by: "kubectl" }) })),
-      ineffective: many(7, (n) => ({ node: `i${n}`, value: "1h" })),
+      stuck: many(6, (n) => ({ node: `s${n}`, since: ago(hours(50)) })),
+      userHeld: many(2, (n) => ({ node: `u${n}`, since: ago(hours(50)), ...(n > 0 && { by: "kubectl" }) })),
+      ineffective: many(5, (n) => ({ node: `i${n}`, value: "1h" })),
     }),
   ],
+  ["a NodePool's template protects nothing", {}, nodePool({}, { "karpenter.sh/do-not-disrupt": "4h" })],
+  ["there are CapacityBuffers", {}, buffers(5)],
+  ["there are many CapacityBuffers", {}, buffers(6)],
+
+  ["a hold ends", holding({ until: ago(minutes(2)), nextLook: ago(minutes(2)) })],
+  ["a hold ends soon", holding({ until: after(noon, minutes(2)), nextLook: after(noon, minutes(2)) })],
+  [
+    "a hold lasts as long as a setting allows",
+    holding({ until: after(noon, hours(168)), nextLook: after(noon, minutes(1)) }),
+  ],
+  ["a hold is being released", holding({ state: "releasing" })],
   [
     "a new hold is not in the record yet",
     {
       ...inRecord({ holds: [beginning] }),
-      schedules: async () => [aSchedule({ name: scheduleName(beginning.id, beginning.until) })],
+      ...schedulesAre({ name: scheduleName(beginning.id, beginning.until) }),
     },
   ],
-  ["a new hold has no one-shot", { ...inRecord({ holds: [beginning] }), schedules: async () => [] }],
-  ["a one-shot fires just now", { ...nextLookIn(-minutes(1)), schedules: async () => [] }],
-  ["a one-shot was due and set no other", nextLookIn(-minutes(20))],
+  ["a new hold has no one-shot", { ...inRecord({ holds: [beginning] }), ...schedulesAre() }],
   [
-    "a one-shot was due, is gone and set no other",
-    { ...nextLookIn(-minutes(20)), schedules: async () => [] },
+    "two holds have none",
+    { ...inRecord({ holds: [aHeldScope, { ...beginning, scope: "nodepool/batch" }] }), ...schedulesAre() },
   ],
+  ["a sweep has been missed", swept(minutes(12))],
+  ["sweeps are rare", functionsHave({ SWEEP_EVERY: "1h" })],
+  [
+    "the first sweep is late",
+    { ...functionsAre({ changedAt: ago(minutes(13)) }), ...inRecord({ lastSweep: undefined }) },
+  ],
+
+  ["an alarm has just been made", alarmIs("INSUFFICIENT_DATA", { since: ago(minutes(29)) })],
   [
     "an alarm of another cluster is on",
     {
@@ -232,45 +179,20 @@ export const others: readonly Row[] = [
         ),
     },
   ],
+  ["holds have no cap", functionsHave({ MAX_HOLD: "0s" })],
   [
     "no alarms are there, and none were asked for",
     { ...functionsHave({ MONITORING: "none" }), alarms: async () => [] },
   ],
+  ["rules may not be read", { ruleTo: denied }],
+  ["little may be read", { trust: denied, alarms: denied, ruleTo: denied, schedules: denied }],
   [
-    "another annotation is put",
+    "answers cannot be read",
     {
-      ...functionsHave({ HOLD_ANNOTATION: "example.com/stay" }),
-      ...insideCluster({ foreignChange: "admitted" }),
+      alarms: failing(new TypeError("x")),
+      mapping: failing(new SyntaxError("x")),
+      trust: failing(new RangeError("x")),
+      scheduleGroup: failing(new Error("away")),
     },
   ],
-  [
-    "the holder observes, and may not change nodes",
-    { ...observing, ...insideCluster({ foreignChange: "refused", ownChange: "refused" }) },
-  ],
-  [
-    "the holder observes, and may change nodes still",
-    { ...observing, ...insideCluster({ needlessRights: ["patch nodes"], foreignChange: "admitted" }) },
-  ],
-  ["the holder observes, and its role is not as in the manifest", observing, manifestIs("different")],
-  ["rules may not be read", { launchRule: denied }],
-  [
-    "credentials have expired",
-    { identity: failing(Object.assign(new Error("expired"), { name: "ExpiredToken" })) },
-  ],
-  ["credentials may not ask who they are", { identity: denied }],
-  ["AWS cannot be reached", { identity: failing(Object.assign(new Error("no"), { code: "ENOTFOUND" })) }],
-  [
-    "one of two fixes fails",
-    {
-      ...{ ...ruleIs({ isEnabled: false }), enableRule: failing(new Error("not allowed")) },
-      mapping: async () => ({ id: "m", state: "Disabled", lastResult: "" }),
-    },
-  ],
-  [
-    "the mapping has trouble",
-    { mapping: async () => ({ id: "m", state: "Enabled", lastResult: "PROBLEM" }) },
-  ],
-  ["anyone may send to the queue", queueIs("launches", { policy: toAnyone })],
-  ["there is no dead-letter queue", ruleIs({ targets: [{ arn: aQueue("launches").arn }] })],
-  ["little may be read", { role: denied, alarms: denied, tableStatus: denied, launchRule: denied }],
 ];

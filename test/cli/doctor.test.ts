@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { examine } from "../../cli/doctor/examine.ts";
-import { findingJson, findingView, verdictView } from "../../cli/doctor/finding.ts";
-import { applyFixes } from "../../cli/doctor/fixes.ts";
+import { applyFixes, findingJson, findingView, verdictView } from "../../cli/doctor/finding.ts";
 import { version } from "../../lambda/version.ts";
 import { VirtualClock } from "../../simulator/virtual-clock.ts";
 import { brokenLinks, type Row, warnings } from "./doctor-damage.ts";
@@ -21,7 +20,7 @@ describe("doctor", () => {
   it("does not wait for a part that never answers, and reads each thing once", async () => {
     const read: string[] = [];
     const account = anAccount({
-      tableStatus: () => new Promise(() => {}),
+      scheduleGroup: () => new Promise(() => {}),
       queue: async (url) => {
         read.push(url);
         return aQueue("launches");
@@ -32,8 +31,8 @@ describe("doctor", () => {
       () => {},
       100,
     );
-    expect(broken(findings)).toEqual(["record"]);
-    expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "skipped" });
+    expect(broken(findings)).toEqual(["schedule group"]);
+    expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "ok" });
     expect(read.filter((url) => url === "https://sqs/launches")).toHaveLength(1);
   });
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import type { Account } from "../../cli/doctor/aws/account.ts";
+import type { Account } from "../../cli/doctor/aws/aws-account.ts";
 import { after, hours } from "../../lambda/core/duration.ts";
 import type { PastHold } from "../../lambda/core/record.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";

@@ -1,6 +1,5 @@
-import type { Account } from "../../cli/doctor/aws/account.ts";
+import type { Account } from "../../cli/doctor/aws/aws-account.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import type { PastHold } from "../../lambda/core/record.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { Part } from "../../lambda/names.ts";
 import { version } from "../../lambda/version.ts";
@@ -15,12 +14,12 @@ export const aCheck = (
     launches?: object;
     cluster?: object;
     version?: string;
-    rules?: Partial<Rules>;
+    rules?: Partial<Rules> & Readonly<{ nodeEvents?: string }>;
   }> = {},
 ) => ({
   version: about.version ?? version,
   at: noon.toISOString(),
-  rules: someRules(about.rules),
+  rules: someRules({ auto: true, ...about.rules }),
   write: { works: true, ...about.write },
   record: {
     works: true,
@@ -37,7 +36,6 @@ export const aCheck = (
     needlessRights: [],
     foreignChange: "refused",
     ownChange: "admitted",
-    clusterTime: noon.toISOString(),
     nodes: 5,
     stuck: [],
     userHeld: [],
@@ -51,7 +49,7 @@ export const aTrip = (about: Readonly<{ version?: string }> = {}) => ({
   id: "doctor-1",
   sentAt: noon.toISOString(),
   queuedAt: after(noon, 120).toISOString(),
-  answeredAt: after(noon, 1_500).toISOString(),
+  answeredAt: after(noon, 920).toISOString(),
   version: about.version ?? version,
 });
 
@@ -64,20 +62,18 @@ export function answerOf(part: Part, differing?: Parameters<typeof aCheck>[0]): 
 type FunctionsAnswer = Readonly<{
   checkOf?: (part: Part) => unknown;
   probe?: () => unknown;
-  past?: readonly PastHold[];
 }>;
 
 /** Functions that answer this, and do this if they are asked nothing. */
 export const answering =
   (
     otherwise: Account["invoke"],
-    { checkOf = answerOf, probe = aTrip, past = [] }: FunctionsAnswer = {},
+    { checkOf = answerOf, probe = aTrip }: FunctionsAnswer = {},
   ): Account["invoke"] =>
   async (part, payload) => {
     const { do: asked } = Object(payload);
     if (asked === "check") return overTheWire(checkOf(part));
-    if (asked === "probe") return overTheWire({ probe: probe() });
-    return asked === "history" ? overTheWire({ holds: past }) : otherwise(part, payload);
+    return asked === "probe" ? overTheWire({ probe: probe() }) : otherwise(part, payload);
   };
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));

@@ -1,18 +1,14 @@
-import type {
-  Account,
-  AlarmFacts,
-  FunctionFacts,
-  QueueFacts,
-  RuleFacts,
-  ScheduleFacts,
-} from "../../cli/doctor/aws/account.ts";
+import type { Account, AlarmFacts } from "../../cli/doctor/aws/aws-account.ts";
+import type { FunctionFacts } from "../../cli/doctor/aws/functions.ts";
+import type { QueueFacts, RuleFacts } from "../../cli/doctor/aws/launch-path.ts";
+import type { ScheduleFacts } from "../../cli/doctor/aws/schedules.ts";
 import type { Doctor } from "../../cli/doctor/doctor.ts";
 import { examine } from "../../cli/doctor/examine.ts";
 import type { Finding } from "../../cli/doctor/finding.ts";
+import { Failure } from "../../cli/terminal/failure.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
-import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
-import type { PastHold } from "../../lambda/core/record.ts";
 import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
 import { functionName, type Part } from "../../lambda/names.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -29,6 +25,7 @@ export const aFunction = (part: Part, about: Partial<FunctionFacts> = {}): Funct
   roleArn: `arn:aws:iam::123456789012:role/${part}`,
   state: "Active",
   lastUpdate: "Successful",
+  changedAt: after(noon, -hours(1)),
   inVpc: false,
   env: {
     HOLD_TABLE: "holds",
@@ -39,6 +36,7 @@ export const aFunction = (part: Part, about: Partial<FunctionFacts> = {}): Funct
     CLUSTER: "prod",
     SWEEP_EVERY: "5m",
   },
+  reservedConcurrency: undefined,
   failuresArn: arn("sqs", "failures"),
   ...about,
 });
@@ -49,6 +47,7 @@ export const anAlarm = (name: string, state: string, about: Partial<AlarmFacts> 
     "What it is about. First: npx karpenter-node-holder doctor --cluster prod. See docs/operating.md#where-to-read-on",
   state,
   notifies: true,
+  since: undefined,
   ...about,
 });
 
@@ -84,7 +83,7 @@ export const aRule = (about: Partial<RuleFacts> = {}): RuleFacts => ({
     region: "eu-west-1",
     probeKey: "k",
   }),
-  targets: [{ arn: arn("sqs", "launches"), deadLetterArn: arn("sqs", "undelivered") }],
+  deadLetterArn: arn("sqs", "undelivered"),
   ...about,
 });
 
@@ -113,17 +112,15 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
   const doing = (action: string) => async () => void did.push(action);
   return {
     did,
-    identity: async () => ({ account: "123456789012", arn: "arn:aws:iam::123456789012:user/me" }),
-    holders: async () => ["prod"],
+    identity: async () => "arn:aws:iam::123456789012:user/me",
+    noHolder: async () => new Failure("there is no holder for cluster prod", "Holders found here: a, b."),
     functionOf: async (part) => aFunction(part),
-    launchRule: async () => aRule(),
-    ruleThatTargets: async () => aRule({ name: "sweep" }),
+    ruleTo: async (target) => aRule(target.includes("launches") ? {} : { name: "timer" }),
     queue: async (urlOrArn) => aQueue(urlOrArn.split(/[/:]/).at(-1) ?? ""),
     mapping: async () => ({ id: "m", state: "Enabled", lastResult: "OK" }),
-    tableStatus: async () => "ACTIVE",
     scheduleGroup: async () => "ACTIVE",
     schedules: async () => [aSchedule()],
-    role: async () => ({ trust: { Statement: [{ Principal: { Service: "scheduler.amazonaws.com" } }] } }),
+    trust: async () => '{"Statement":[{"Principal":{"Service":"scheduler.amazonaws.com"}}]}',
     refused: async () => [],
     cluster: async () => ({
       status: "ACTIVE",
@@ -146,7 +143,7 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
 }
 
 export type Answers = Pick<Doctor, "compareManifest" | "findNodePools" | "findCapacityBuffers"> &
-  Readonly<{ probe?: () => unknown; clock?: VirtualClock; past?: readonly PastHold[] }>;
+  Readonly<{ probe?: () => unknown }>;
 type Checked = Parameters<typeof aCheck>[0] | (() => unknown);
 /** What a test changes: in the account, and in what each function, or one of them, answers to `check`. */
 export type Differing = Partial<Account> &
@@ -160,13 +157,16 @@ export const examined = (differing: Differing = {}, answers?: Answers): Promise<
 export async function examinedAccount(
   account: Account,
   { check, checks = {} }: Differing = {},
-  { probe = aTrip, past = [], clock = new VirtualClock(), ...rest }: Answers = {},
+  { probe, ...rest }: Answers = {},
 ): Promise<readonly Finding[]> {
+  const clock = new VirtualClock();
   const checkOf = (part: Part) => {
     const differing = checks[part] ?? check;
     return typeof differing === "function" ? differing() : answerOf(part, differing);
   };
-  const invoke = answering(account.invoke, { checkOf, probe, past });
+  // The first time that doctor asks, a probe is still on its way.
+  const trips = [undefined, aTrip()];
+  const invoke = answering(account.invoke, { checkOf, probe: probe ?? (() => trips.shift()) });
   const sleep = async (duration: Duration) => void clock.pass(duration + seconds(0));
   const doctor: Doctor = { cluster: "prod", account: { ...account, invoke }, clock, sleep, ...rest };
   return examine(doctor, () => {});

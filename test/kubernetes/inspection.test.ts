@@ -234,22 +234,6 @@ describe("an inspection of a cluster", () => {
     });
   });
 
-  it("reads the cluster's clock from the dry run", async () => {
-    const time = after(noon, minutes(3));
-    const patch = (call: KubernetesCall) => {
-      if (isForeign(call)) throw denial;
-      const wrote = (manager: string, at: Date) => ({ manager, time: at.toISOString() });
-      const managedFields = [
-        wrote(holderName, noon),
-        wrote(holderName, time),
-        wrote("kubelet", after(noon, minutes(9))),
-      ];
-      return aNode("a", { managedFields });
-    };
-    expect((await aCluster({ patch }).inspect()).clusterTime).toEqual(time);
-    expect(await aCluster().inspect()).not.toHaveProperty("clusterTime");
-  });
-
   it("finds nodes stuck in deletion, but not those that are still draining", async () => {
     const going = (name: string, since: number, finalizers = ["karpenter.sh/termination"]) =>
       aNode(name, { deletionTimestamp: after(noon, -since).toISOString(), finalizers });

@@ -2,10 +2,9 @@ import { after, type Duration, minutes, parseDuration } from "../../../lambda/co
 import { monitoringVariable, SettingEnvironment } from "../../../lambda/environment.ts";
 import { alarmName, alarmNames } from "../../../lambda/names.ts";
 import { about } from "../../terminal/text.ts";
-import type { AlarmFacts } from "../aws/account.ts";
-import { redeploy } from "../doctor.ts";
-import type { Check } from "../facts.ts";
-import { type Found, fail, ok, warn } from "../finding.ts";
+import type { AlarmFacts } from "../aws/aws-account.ts";
+import type { Check } from "../doctor.ts";
+import { fail, ifAny, ok, orOk, warn } from "../finding.ts";
 
 /** A new alarm has its first data after some minutes. */
 const settled: Duration = minutes(30);
@@ -13,40 +12,42 @@ const settled: Duration = minutes(30);
 /** Every alarm is there, has data, notifies someone, and is off. */
 export const checkAlarms: Check = {
   link: "alarms",
-  async find({ doctor, env }) {
+  async find({ doctor: { account, cluster, clock }, env }) {
     if (env[monitoringVariable] === "none") return ok("none, as monitoring=none asks");
-    const short = ({ name }: Pick<AlarmFacts, "name">) => name.slice(alarmName(doctor.cluster, "").length);
-    const named = (alarms: readonly Pick<AlarmFacts, "name">[]) => alarms.map(short).join(", ");
-    const now = doctor.clock.now();
+    const short = (name: string) => name.slice(alarmName(cluster, "").length);
+    const now = clock.now();
     const isUncapped = parseDuration(env[SettingEnvironment.maxHold] ?? "") === 0;
-    const capped = alarmName(doctor.cluster, "hold-over-cap");
-    const expected = alarmNames(doctor.cluster).filter((name) => !(isUncapped && name === capped));
-    const alarms = await doctor.account.alarms(expected);
-    if (alarms.length === 0) return warn("there are no alarms: a failure notifies no one", redeploy(doctor));
-
-    const found = alarms
-      .filter(({ state }) => state === "ALARM")
-      .map((alarm): Found => {
-        const age = alarm.since ? `, for ${about(now.getTime() - alarm.since.getTime())}` : "";
-        // Its first command is this one.
-        const remedy = alarm.description.replace(/First: npx \S+ doctor \S+ \S+\. /, "");
-        return warn(`${short(alarm)} is on${age}`, remedy);
-      });
-    const missing = expected.filter((name) => !alarms.some((alarm) => alarm.name === name));
-    if (missing.length > 0) {
-      const names = named(missing.map((name) => ({ name })));
-      found.push(fail(`missing: ${names}`, redeploy(doctor)));
-    }
-    const blind = alarms.filter(
-      ({ state, since }) => state === "INSUFFICIENT_DATA" && !(since && since > after(now, -settled)),
+    const expected = alarmNames(cluster).filter(
+      (name) => !(isUncapped && name === alarmName(cluster, "hold-over-cap")),
     );
-    if (blind.length > 0) found.push(warn(`without data: ${named(blind)}`, redeploy(doctor)));
+    const alarms = await account.alarms(expected);
+    if (alarms.length === 0) return warn("there are no alarms: a failure notifies no one");
+
+    const on = alarms.filter(({ state }) => state === "ALARM");
+    const missing = expected.filter((name) => !alarms.some((alarm) => alarm.name === name));
+    const isNew = ({ since }: AlarmFacts) => since !== undefined && since > after(now, -settled);
+    const blind = alarms.filter((alarm) => alarm.state === "INSUFFICIENT_DATA" && !isNew(alarm));
     const silent = alarms.filter(({ notifies }) => !notifies);
-    if (silent.length > 0) {
-      const which =
-        silent.length === alarms.length ? "none notifies anyone" : `these notify no one: ${named(silent)}`;
-      found.push(warn(which, `cdk deploy -c cluster=${doctor.cluster} -c alarmTopicArn=ARN`));
-    }
-    return found.length > 0 ? found : ok(`${alarms.length}, none is on`);
+    const listed = (all: readonly AlarmFacts[]) => all.map(({ name }) => short(name)).join(", ");
+    const wrong = [
+      ...on.map(({ name, since, description }) => {
+        const age = since ? `, for ${about(now.getTime() - since.getTime())}` : "";
+        // Its first command is this one.
+        return warn(
+          `${short(name)} is on${age}`,
+          description.replace(/First: npx \S+ doctor \S+ \S+\. /, ""),
+        );
+      }),
+      ...ifAny(missing, (names) => fail(`missing: ${names.map(short).join(", ")}`)),
+      ...ifAny(blind, (all) => warn(`without data: ${listed(all)}`)),
+      ...ifAny(silent, (all) => {
+        const which = all.length < alarms.length ? listed(all) : "all";
+        return warn(
+          `without anyone to notify: ${which}`,
+          `cdk deploy -c cluster=${cluster} -c alarmTopicArn=ARN`,
+        );
+      }),
+    ];
+    return orOk(wrong, `${alarms.length}, none is on`);
   },
 };

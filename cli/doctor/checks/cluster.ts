@@ -1,11 +1,8 @@
 import { whyUnusable } from "../../../lambda/aws/usable-cluster.ts";
 import { type Duration, minutes } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
-import { SettingEnvironment } from "../../../lambda/environment.ts";
-import type { FunctionFacts } from "../aws/account.ts";
-import { type Doctor, hasNodeEvents, isAuto, modeOf, reapply } from "../doctor.ts";
-import type { Check } from "../facts.ts";
-import { type Found, fail, ok, warn } from "../finding.ts";
+import { type Check, hasNodeEvents, policiesCame, reapply } from "../doctor.ts";
+import { fail, ok, orOk, warn } from "../finding.ts";
 
 /** A deployment takes less time; after that, an admin right was left by a killed invocation. */
 const longestInvocation: Duration = minutes(15);
@@ -14,8 +11,7 @@ const longestInvocation: Duration = minutes(15);
 export const ofCluster: readonly Check[] = [
   {
     link: "cluster",
-    async find({ doctor, functions }) {
-      const { cluster: name, account } = doctor;
+    async find({ doctor: { cluster: name, account }, functions }) {
       const cluster = await account.cluster();
       const why = whyUnusable(name, cluster, functions.control);
       if (why) return fail(why.reason, why.remedy);
@@ -25,70 +21,53 @@ export const ofCluster: readonly Check[] = [
   {
     link: "access entries",
     follows: ["cluster"],
-    async find({ doctor, functions }) {
+    async find({ doctor: { cluster, account }, functions }) {
       const found = await Promise.all(
-        Object.values(functions).map(
-          async (fn) => [fn, await doctor.account.accessGroups(fn.roleArn)] as const,
-        ),
+        Object.values(functions).map(async ({ name, roleArn }) => {
+          const groups = await account.accessGroups(roleArn);
+          if (groups?.includes(holderName)) return [];
+          const what = groups
+            ? `the access entry of ${name} is not in group ${holderName}`
+            : `${name} has no access entry: the cluster does not let it in`;
+          const remedy =
+            `aws eks ${groups ? "update" : "create"}-access-entry --cluster-name ${cluster} ` +
+            `--principal-arn ${roleArn} --kubernetes-groups ${holderName}`;
+          const fix = { action: `let ${name} into the cluster again`, apply: () => account.admit(roleArn) };
+          return fail(what, remedy, fix);
+        }),
       );
-      const wrong = found.filter(([, groups]) => !groups?.includes(holderName));
-      if (wrong.length === 0) return ok(`${found.length} roles in group ${holderName}`);
-      return wrong.map(([fn, groups]) => locked(doctor, fn, groups));
+      return orOk(found.flat(), `${found.length} roles in group ${holderName}`);
     },
   },
   {
-    link: "access entries",
-    find: ({ doctor }) => lastingAdmin(doctor),
+    // The function that installs the access is an admin of the cluster only while it works.
+    link: "admin",
+    async find({ doctor: { account, cluster, clock } }) {
+      const installer = await account.functionOf("cluster-access");
+      const since = installer && (await account.adminSince(installer.roleArn));
+      if (!since) return [];
+      const { name, roleArn } = installer;
+      const what = `${name} is an admin of ${cluster} since ${since.toISOString()}`;
+      if (clock.now().getTime() - since.getTime() < longestInvocation)
+        return warn(`${what}: is a deployment running?`, "Check again in 15 minutes.");
+      const remedy = `aws eks delete-access-entry --cluster-name ${cluster} --principal-arn ${roleArn}`;
+      return fail(`${what}, and no deployment takes that long`, remedy, {
+        action: `remove the admin right of ${name}`,
+        apply: () => account.deleteEntry(roleArn),
+      });
+    },
   },
   {
     link: "manifest",
-    async find({ doctor: { compareManifest }, functions: { control } }) {
+    async find({ doctor: { compareManifest }, answers }) {
       if (!compareManifest) return [];
-      const { [SettingEnvironment.holdAnnotation]: annotation = "" } = control.env;
-      const rights = { mode: modeOf(control), auto: isAuto(control), nodeEvents: hasNodeEvents(control) };
-      const found = await compareManifest(annotation, rights);
-      const wrong = found.filter(({ state }) => state === "missing" || state === "different");
-      if (wrong.length > 0) {
-        const what = wrong.map(
-          ({ kind, state }) => `${kind} is ${state === "missing" ? "missing" : "not as in the manifest"}`,
-        );
-        return fail(what.join(", "), reapply(control));
-      }
-      const unknown = found.filter(({ state }) => state === "unknown to this cluster");
-      if (unknown.length === 0) return ok("roles, bindings and policy are as in the manifest");
-      const kinds = unknown.map(({ kind }) => kind).join(" and ");
-      return warn(`the cluster has no ${kinds}`, "Policies came with Kubernetes 1.30.");
+      const { rules } = await answers.control();
+      const found = await compareManifest({ ...rules, nodeEvents: hasNodeEvents(rules) });
+      const wrong = found.filter(({ state }) => state !== "right");
+      if (wrong.length === 0) return ok("roles, bindings and policy are as in the manifest");
+      const what = wrong.map(({ kind, state }) => `${kind} is ${state}`).join(", ");
+      const canBeWritten = wrong.some(({ state }) => state !== "unknown to this cluster");
+      return canBeWritten ? fail(what, reapply(rules)) : warn(what, policiesCame);
     },
   },
 ];
-
-/** The function that installs the access is an admin of the cluster only while it works. */
-async function lastingAdmin({ account, cluster, clock }: Doctor): Promise<readonly Found[]> {
-  const installer = await account.functionOf("cluster-access");
-  const since = installer && (await account.adminSince(installer.roleArn));
-  if (!since) return [];
-  const what = `${installer.name} is an admin of ${cluster} since ${since.toISOString()}`;
-  if (clock.now().getTime() - since.getTime() < longestInvocation)
-    return [warn(`${what}: is a deployment running?`, "Check again in 15 minutes.")];
-  const remedy = `aws eks delete-access-entry --cluster-name ${cluster} --principal-arn ${installer.roleArn}`;
-  const fix = {
-    action: `remove the admin right of ${installer.name}`,
-    apply: () => account.deleteEntry(installer.roleArn),
-  };
-  return [fail(`${what}, and no deployment takes that long`, remedy, fix)];
-}
-
-function locked(
-  doctor: Doctor,
-  { name, roleArn }: FunctionFacts,
-  groups: readonly string[] | undefined,
-): Found {
-  const what = groups
-    ? `the access entry of ${name} is not in group ${holderName}`
-    : `${name} has no access entry: the cluster does not let it in`;
-  const remedy =
-    `aws eks ${groups ? "update" : "create"}-access-entry --cluster-name ${doctor.cluster} ` +
-    `--principal-arn ${roleArn} --kubernetes-groups ${holderName}`;
-  const fix = { action: `let ${name} into the cluster again`, apply: () => doctor.account.admit(roleArn) };
-  return fail(what, remedy, fix);
-}

@@ -1,78 +1,77 @@
-import { Environment, SettingEnvironment } from "../../../lambda/environment.ts";
+import { SettingEnvironment } from "../../../lambda/environment.ts";
 import { version } from "../../../lambda/version.ts";
 import { isDenied } from "../../aws-errors.ts";
-import type { FunctionFacts } from "../aws/account.ts";
-import { type Doctor, redeploy } from "../doctor.ts";
-import { type Check, type Functions, type Watched, watched } from "../facts.ts";
-import { type Findings, type Found, fail, ok, warn } from "../finding.ts";
-import { saidBy } from "../fixes.ts";
+import type { FunctionFacts } from "../aws/functions.ts";
+import {
+  type Check,
+  type Doctor,
+  type Functions,
+  readLog,
+  redeploy,
+  type Watched,
+  watched,
+} from "../doctor.ts";
+import { type Found, fail, orOk, reasonIn, warn } from "../finding.ts";
 
 /** The four functions, without which nothing else can be checked. */
-export async function findFunctions(doctor: Doctor): Promise<Readonly<{ functions: Functions }> | Found> {
-  const [hold, release, sweep, control] = await Promise.all(
-    watched.map((part) => doctor.account.functionOf(part)),
-  );
-  if (hold && release && sweep && control) return { functions: { hold, release, sweep, control } };
-  const missing = watched.filter((_, i) => ![hold, release, sweep, control][i]);
-  const what = `there is no ${missing.join(", ")} function for cluster ${doctor.cluster}`;
-  return fail(what, missing.length === watched.length ? await whichThen(doctor) : redeploy(doctor));
-}
-
-async function whichThen({ account, cluster }: Doctor): Promise<string> {
-  const found = await account.holders();
-  if (found && found.length > 0) return `Holders found here: ${found.join(", ")}.`;
-  return `Check --cluster, --region and --profile, or deploy: cdk deploy -c cluster=${cluster}`;
+export async function findFunctions({ account, cluster }: Doctor): Promise<Functions | Found> {
+  const found = await Promise.all(watched.map((part) => account.functionOf(part)));
+  const [hold, release, sweep, control] = found;
+  if (hold && release && sweep && control) return { hold, release, sweep, control };
+  const missing = watched.filter((_, i) => !found[i]);
+  if (missing.length < watched.length)
+    return fail(`there is no ${missing.join(", ")} function for cluster ${cluster}`);
+  const { message, remedy } = await account.noHolder();
+  return fail(message, remedy);
 }
 
 export const ofFunctions: readonly Check[] = [
   {
     link: "functions",
-    find({ doctor, functions }) {
-      const troubles = watched.flatMap((part) => troubleOf(functions[part], part, doctor));
-      const found = [...troubles, ...differences(functions, doctor)];
-      return found.length > 0 ? found : ok("hold, release, sweep and control are ready");
+    find({ doctor: { cluster }, functions }) {
+      const troubles = watched.flatMap((part) => troubleOf(functions[part], part, cluster));
+      const served = functions.control.env[SettingEnvironment.cluster] ?? cluster;
+      if (served !== cluster) troubles.push(fail(`the functions work for cluster "${served}"`));
+      return orOk([...troubles, ...differences(functions)], "hold, release, sweep and control are ready");
     },
   },
   {
     link: "code",
     follows: ["functions"],
-    async find(see) {
-      const { inside: control } = await see.answers.control();
-      const others = await Promise.all(
-        watched.map(async (part): Promise<Found[]> => {
+    async find({ answers, functions }) {
+      const { version: deployed } = await answers.control();
+      const found = await Promise.all(
+        watched.map(async (part): Promise<Found | []> => {
           try {
-            const { inside } = await see.answers[part]();
-            return inside.version === control.version ? [] : [mixed(see.doctor, part, inside, control)];
+            const { version: one } = await answers[part]();
+            const other = `the control function's ${deployed}`;
+            return one === deployed ? [] : fail(`the ${part} function's code is version ${one}, ${other}`);
           } catch (error) {
-            return [silent(see.functions[part], error)];
+            const what = `${functions[part].name} could not be asked: ${reasonIn(error)}`;
+            if (isDenied(error)) return warn(what, "Ask for the right to invoke it.");
+            return fail(what, readLog(functions[part]));
           }
         }),
       );
-      const found = others.flat();
-      return found.length > 0 ? found : codeOf(control.version);
-    },
-  },
-  {
-    link: "record",
-    async find({ doctor, env }) {
-      const name = env[Environment.holdTable] ?? "";
-      const status = await doctor.account.tableStatus(name);
-      if (status === undefined)
-        return fail(`the table ${name} is gone: no hold can be recorded`, redeploy(doctor));
-      if (status !== "ACTIVE") return fail(`the table ${name} is ${status}`, "Wait, then check again.");
-      return ok(`table ${name}`);
+      const wrong = found.flat();
+      if (deployed !== version) {
+        const what = `the control function is version ${deployed}, this command line is ${version}`;
+        const remedy = "Deploy again, or use the command line of that version";
+        wrong.push(warn(what, `${remedy}: npx karpenter-node-holder@${deployed}`));
+      }
+      return orOk(wrong, `version ${version}, as this command line`);
     },
   },
 ];
 
-function troubleOf(fn: FunctionFacts, part: Watched, doctor: Doctor): readonly Found[] {
+function troubleOf(fn: FunctionFacts, part: Watched, cluster: string): Found[] {
   const { name, state, lastUpdate, reservedConcurrency } = fn;
-  const free = `aws lambda delete-function-concurrency --function-name ${name} (or ${redeploy(doctor)})`;
+  const free = `aws lambda delete-function-concurrency --function-name ${name} (or ${redeploy(cluster)})`;
   if (reservedConcurrency === 0) return [fail(`${name} is turned off: its reserved concurrency is 0`, free)];
   if (state === "Pending" || lastUpdate === "InProgress")
     return [warn(`${name} is just being deployed`, "Check again in a minute.")];
-  if (state !== "Active" && state !== "Inactive") return [fail(`${name} is ${state}`, redeploy(doctor))];
-  if (lastUpdate === "Failed") return [fail(`the last update of ${name} failed`, redeploy(doctor))];
+  if (state !== "Active" && state !== "Inactive") return [fail(`${name} is ${state}`)];
+  if (lastUpdate === "Failed") return [fail(`the last update of ${name} failed`)];
   // Two sweeps at once would do the same work twice, so a deployment may reserve one for it.
   if (reservedConcurrency === 1 && part !== "sweep")
     return [warn(`${name} may run once at a time: launches wait for each other, and may fail`, free)];
@@ -80,49 +79,17 @@ function troubleOf(fn: FunctionFacts, part: Watched, doctor: Doctor): readonly F
 }
 
 /** All four are deployed with the same environment and network. */
-function differences(functions: Functions, doctor: Doctor): readonly Found[] {
-  const all = Object.values(functions);
-  const names = new Set(all.flatMap(({ env }) => Object.keys(env)));
-  const found = [...names].flatMap((name) => {
-    const odd = oddOnes(all, ({ env }) => env[name] ?? "");
-    return odd.map((fn) => `${name} of ${fn.name} is "${fn.env[name] ?? ""}", which differs from the others`);
+function differences(functions: Functions): readonly Found[] {
+  const all = Object.values(functions).map(({ name, env, inVpc }) => ({
+    name,
+    settings: new Map(Object.entries({ ...env, VPC: inVpc ? "yes" : "no" })),
+  }));
+  const names = new Set(all.flatMap(({ settings }) => [...settings.keys()]));
+  return [...names].flatMap((setting) => {
+    const values = Map.groupBy(all, ({ settings }) => settings.get(setting) ?? "");
+    const [, ...odd] = [...values].toSorted(([, a], [, b]) => b.length - a.length);
+    return odd.flatMap(([value, functions]) =>
+      functions.map(({ name }) => fail(`${setting} of ${name} is "${value}", which differs from the others`)),
+    );
   });
-  const cluster = functions.control.env[SettingEnvironment.cluster] ?? "";
-  if (cluster !== "" && cluster !== doctor.cluster)
-    found.unshift(`the functions work for cluster "${cluster}"`);
-  const outside = oddOnes(all, ({ inVpc }) => String(inVpc));
-  found.push(
-    ...outside.map(({ name, inVpc }) => `${name} is ${inVpc ? "" : "not "}in the VPC, unlike the others`),
-  );
-  return found.map((what) => fail(what, redeploy(doctor)));
-}
-
-/** Those that have another value than most. */
-function oddOnes(all: readonly FunctionFacts[], valueIn: (fn: FunctionFacts) => string) {
-  const values = Map.groupBy(all, valueIn);
-  const [usual] = [...values.values()].toSorted((a, b) => b.length - a.length);
-  return all.filter((fn) => !usual?.includes(fn));
-}
-
-/** The functions' code has the version of this command line. */
-function codeOf(answered: string): Findings {
-  if (answered === version) return ok(`version ${version}, as this command line`);
-  const what = `the functions are version ${answered}, this command line is ${version}`;
-  const remedy = "Deploy again, or use the command line of that version";
-  return warn(what, `${remedy}: npx karpenter-node-holder@${answered}`);
-}
-
-type Version = Readonly<{ version: string }>;
-
-const mixed = (doctor: Doctor, part: Watched, one: Version, control: Version): Found =>
-  fail(
-    `the ${part} function's code is version ${one.version}, the control function's ${control.version}`,
-    redeploy(doctor),
-  );
-
-/** A function that does not answer. */
-function silent({ name }: FunctionFacts, error: unknown): Found {
-  const what = `${name} could not be asked: ${saidBy(error)}`;
-  if (isDenied(error)) return warn(what, "Ask for the right to invoke it.");
-  return fail(what, `Read its log: aws logs tail /aws/lambda/${name} --since 10m`);
 }

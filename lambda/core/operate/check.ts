@@ -115,8 +115,6 @@ export type ClusterFindings = Readonly<{
   ownChange: Trial;
   /** The cluster's message, where a dry run did not end as it must. */
   said?: string;
-  /** The cluster's own clock, where a dry run shows it. */
-  clusterTime?: Date;
   nodes: number;
   /** Karpenter's finalizer blocks the deletion of these nodes, and nothing removes it. */
   stuck: readonly KeptNode[];

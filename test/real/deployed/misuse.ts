@@ -127,7 +127,11 @@ export function misuseCases(open: () => Readonly<{ prod: DeployedCluster; emulat
 
       const credentials = { accessKeyId: "test", secretAccessKey: "test" };
       const asRoot = { region, endpoint: emulator.endpoint, credentials };
-      await awsAccount(asRoot, prod.name).putProbe("ours", new Date());
+      const account = awsAccount(asRoot, prod.name);
+      const url = (await prod.environment("hold"))[Environment.launchQueueUrl] ?? "";
+      const rule = await account.ruleTo((await account.queue(url))?.arn ?? "");
+      if (!rule) throw new Error("no rule leads to the launch queue");
+      await account.putProbe("ours", new Date(), rule.pattern);
       await prod.untilLogged("hold", /"probe":"ours"/);
       expect(await prod.logs("hold")).not.toContainEqual(expect.stringContaining('"probe":"forged"'));
     });

@@ -1,0 +1,102 @@
+import { scheduleName } from "../../../lambda/aws/scheduler-releases.ts";
+import { type Duration, hours, minutes, parseDuration } from "../../../lambda/core/duration.ts";
+import type { PresentHold } from "../../../lambda/core/operate/check.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
+import { SettingEnvironment } from "../../../lambda/environment.ts";
+import { documentLink } from "../../../lambda/package-root.ts";
+import { holderSettings } from "../../../lambda/settings-table.ts";
+import { about } from "../../terminal/text.ts";
+import { type Check, enableRule, type Facts, readLog, sweepNow } from "../doctor.ts";
+import { type Found, fail, ok, orOk, warn } from "../finding.ts";
+import type { Inside } from "../inside.ts";
+
+/** A one-shot may fire a minute late, and deletes itself when it has. */
+const grace: Duration = minutes(2);
+
+/** What is held ends in time, and the sweep looks after it. */
+export const ofHolds: readonly Check[] = [
+  {
+    link: "holds",
+    follows: ["schedule group", "access entries", "login", "rights"],
+    async find(facts) {
+      const inside = await facts.answers.control();
+      if (!inside.record.works) return [];
+      const { holds, pauses } = inside.record;
+      const wrong = await Promise.all(holds.map((hold) => troubleOf(facts, hold, inside)));
+      const paused = pauses.map(({ scope, until, because }) =>
+        warn(
+          `${scope} is paused until ${until.toISOString()}: ${because}`,
+          `To hold again: npx karpenter-node-holder resume --cluster ${facts.doctor.cluster} --scope ${scope}`,
+        ),
+      );
+      return orOk([...wrong.flat(), ...paused], `${holds.length} now, all end in time`);
+    },
+  },
+  {
+    link: "timer",
+    async find({ doctor, functions: { sweep } }) {
+      const rule = await doctor.account.ruleTo(sweep.arn);
+      if (!rule) return fail(`no rule invokes ${sweep.name}`);
+      const { name, isEnabled } = rule;
+      if (isEnabled) return ok(name);
+      const what = `${name}, which invokes the sweep, is disabled`;
+      return fail(what, `aws events enable-rule --name ${name}`, enableRule(doctor, name));
+    },
+  },
+  {
+    link: "sweep",
+    follows: ["timer", "record", "access entries", "login", "rights", "policy"],
+    async find({ doctor, answers, functions: { sweep } }) {
+      const { record, at } = await answers.control();
+      if (!record.works) return [];
+      const setting = sweep.env[SettingEnvironment.sweepEvery] ?? holderSettings.sweepEvery.default;
+      const every = parseDuration(setting) ?? 0;
+      const log = readLog(sweep);
+      const age = at.getTime() - (record.lastSweep ?? sweep.changedAt).getTime();
+      const isLate = age > 2 * every + grace;
+      if (!record.lastSweep)
+        return isLate
+          ? fail("no sweep has run to its end yet", log, sweepNow(doctor))
+          : warn("none has run since the last deployment", `Wait ${about(every)}.`);
+      if (!isLate) return ok(`ran ${about(age)} ago, every ${about(every)}`);
+      const what = `the last sweep that ran to its end was ${about(age)} ago, one is due every ${about(every)}`;
+      return fail(what, `See ${documentLink("operating.md#sweep-silent")}. ${log}`, sweepNow(doctor));
+    },
+  },
+];
+
+/** A hold ends in time: its one-shot is there, it is not overdue, and no setting allows it to last as long as it does. */
+async function troubleOf(
+  { doctor, schedules }: Facts,
+  { id, scope, state, until, nextLook = until }: PresentHold,
+  { rules, at }: Inside,
+): Promise<readonly Found[]> {
+  const hold = `the hold of ${scope} (${id})`;
+  const overdue = at.getTime() - until.getTime();
+  const late = at.getTime() - nextLook.getTime();
+  if (overdue > grace) {
+    const remedy = `See ${documentLink("operating.md#release-overdue")}; --fix sweeps at once.`;
+    return [fail(`${hold} should have ended ${about(overdue)} ago`, remedy, sweepNow(doctor))];
+  }
+  if (state === "releasing") return [];
+  if (-overdue > longestHold(rules)) {
+    const what = `${hold} lasts until ${until.toISOString()}, longer than any setting allows`;
+    return [fail(what, `npx karpenter-node-holder release --force --cluster ${doctor.cluster}`)];
+  }
+  const broken = (what: string) => [
+    fail(
+      `${what}: only the sweep will end it`,
+      "--fix sweeps at once, which sets a new one.",
+      sweepNow(doctor),
+    ),
+  ];
+  if (late > grace) return broken(`the one-shot of ${hold} was due ${about(late)} ago and set no other`);
+  if (late >= -grace) return [];
+  const name = scheduleName(id, nextLook);
+  const isThere = (await schedules()).some((one) => one.name === name && one.isEnabled);
+  return isThere ? [] : broken(`${hold} has no one-shot to end it`);
+}
+
+/** Requests count from when they were made, a window may last a week, and with `hold=auto` a launch holds for maxHold. */
+const longestHold = ({ hold, maxHold, maxRequest }: Rules): Duration =>
+  Math.max(hold, maxHold, maxRequest, hours(24 * 7)) + grace;
