@@ -142,7 +142,7 @@ describe("history", () => {
     const prod = await holder(() => ({ holds: [past] }));
     const wide = await prod.run("history", "-o", "wide");
     expect(wide.output).toContain(
-      `1 launch in NodePool default; load test  –            0       0       ${past.id}`,
+      `1 launch in NodePool default; load test  –            0       0       0                 ${past.id}`,
     );
     const { output } = await prod.run("history", "--limit", "7");
     expect(prod.asked.at(-1)).toEqual({ do: "history", limit: 7 });
