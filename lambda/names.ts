@@ -7,6 +7,7 @@ export type Part = (typeof parts)[number];
 
 const longestFunctionName = 64;
 const longestScheduleGroupName = 64;
+const longestRuleName = 64;
 
 /** The fixed name of a function of this cluster, for example karpenter-node-holder-prod-release. */
 export const functionName = (cluster: string, part: Part): string =>
@@ -16,6 +17,10 @@ export const functionName = (cluster: string, part: Part): string =>
 export const scheduleAlias = "schedule";
 
 export const scheduleGroupName = (cluster: string): string => nameFor(cluster, "", longestScheduleGroupName);
+
+/** A rule whose events come into the launch queue. The queue's policy names it, and so can be there before it. */
+export const ruleName = (cluster: string, what: string): string =>
+  nameFor(cluster, `-${what}`, longestRuleName);
 
 /** Alarms and dashboard have room for any cluster's name. */
 export const alarmName = (cluster: string, what: string): string => `${holderName}-${cluster}-${what}`;

@@ -1,6 +1,6 @@
 import { anyCluster, type Resource, type TemplateKind } from "../cli/template/fill-in.ts";
 import { SettingEnvironment } from "../lambda/environment.ts";
-import { functionName, parts, scheduleGroupName } from "../lambda/names.ts";
+import { functionName, parts, ruleName, scheduleGroupName } from "../lambda/names.ts";
 import { readSettings } from "../lambda/settings.ts";
 import { settingsTable } from "../lambda/settings-table.ts";
 import { windowMessage } from "../lambda/triggers.ts";
@@ -99,6 +99,7 @@ function textOf(value: object): string {
   const named = [
     ...parts.map((part) => [functionName(anyCluster, part), `@@names.${keyOf(part)}@@`] as const),
     [scheduleGroupName(anyCluster), "@@names.schedules@@"] as const,
+    [ruleName(anyCluster, "launches"), "@@names.launches@@"] as const,
     [`HolderHolds${anyCluster}`, "HolderHolds@@in_ids@@"] as const,
     [`HolderAccess${anyCluster}`, "HolderAccess@@in_ids@@"] as const,
     [anyCluster, "@@settings.CLUSTER@@"] as const,

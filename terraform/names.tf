@@ -7,7 +7,7 @@ locals {
 
   # A name cut short ends in a fingerprint of the whole.
   whole    = "karpenter-node-holder-${var.cluster}"
-  suffixes = merge({ for part in concat(local.functions, local.installer) : replace(part, "-", "_") => "-${part}" }, { schedules = "" })
+  suffixes = merge({ for part in concat(local.functions, local.installer) : replace(part, "-", "_") => "-${part}" }, { schedules = "", launches = "-launches" })
   names = {
     for key, suffix in local.suffixes : key =>
     length("${local.whole}${suffix}") <= 64 ? "${local.whole}${suffix}" : "${substr(local.whole, 0, 55 - length(suffix))}-${local.fingerprint}${suffix}"

@@ -4,7 +4,7 @@ import {
   SettingEnvironment,
   settingsEnvironment,
 } from "../../lambda/environment.ts";
-import { fingerprint, functionName, parts, scheduleGroupName } from "../../lambda/names.ts";
+import { fingerprint, functionName, parts, ruleName, scheduleGroupName } from "../../lambda/names.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
 import { deploymentSettings, settingsTable, type Values } from "../../lambda/settings-table.ts";
 import { type Window, windowMessage } from "../../lambda/triggers.ts";
@@ -150,6 +150,7 @@ function renamed(text: string, cluster: string): string {
   const names = [
     ...parts.map((part) => [functionName(anyCluster, part), functionName(cluster, part)] as const),
     [scheduleGroupName(anyCluster), scheduleGroupName(cluster)] as const,
+    [ruleName(anyCluster, "launches"), ruleName(cluster, "launches")] as const,
     [`HolderHolds${anyCluster}`, `HolderHolds${inIds}`] as const,
     [`HolderAccess${anyCluster}`, `HolderAccess${inIds}`] as const,
     [anyCluster, cluster] as const,

@@ -1,9 +1,10 @@
 import { ArnFormat, Stack } from "aws-cdk-lib";
-import { EventField, type EventPattern, Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
+import { EventField, type EventPattern, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import { Construct } from "constructs";
 import { formatDuration } from "../../lambda/core/duration.ts";
+import { fingerprint } from "../../lambda/names.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import {
   holdMessage,
@@ -57,10 +58,12 @@ export class HoldOn extends Construct {
     refuse(this, [...noEvent, ...problemsOfTrigger(trigger, settings)]);
     const name = nameOf(this, id, props);
     const reported = { cause: "event", name, id: EventField.eventId, at: EventField.time } as const;
-    new Rule(this, "Rule", {
+    launches.fillBy(this, "Rule", {
+      // An id may be of any length, and of any characters.
+      what: `on-${fingerprint(id)}`,
       description: `Holds Karpenter's nodes for ${trigger.for} after each event`,
       eventPattern: props.eventPattern,
-      targets: [launches.target(RuleTargetInput.fromObject(holdMessage(reported, trigger)))],
+      message: RuleTargetInput.fromObject(holdMessage(reported, trigger)),
     });
   }
 }

@@ -1,15 +1,23 @@
 import { Duration, Fn, Stack } from "aws-cdk-lib";
-import { CfnRule, Rule, type RuleTargetInput } from "aws-cdk-lib/aws-events";
-import { SqsQueue } from "aws-cdk-lib/aws-events-targets";
-import type { IGrantable } from "aws-cdk-lib/aws-iam";
+import { CfnRule, Rule, type RuleProps, type RuleTargetInput } from "aws-cdk-lib/aws-events";
+import { type IGrantable, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct, type IConstruct } from "constructs";
 import { launchesAndProbes, probeSource } from "../../lambda/handlers/event-sources.ts";
+import { ruleName } from "../../lambda/names.ts";
 import { acknowledge } from "../acknowledge.ts";
 import type { HolderFunction } from "../functions/holder-function.ts";
 
 const sealed = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true } as const;
+type RuleOfEvents = Pick<RuleProps, "description" | "eventPattern"> &
+  Readonly<{
+    /** The end of its name. */
+    what: string;
+    /** Without it the queue receives the event itself. */
+    message?: RuleTargetInput;
+  }>;
+
 const longestRetention = Duration.days(14);
 
 /** Brings launches from the event bus to the hold function, and its follow-ups back to it. */
@@ -20,9 +28,11 @@ export class LaunchQueue extends Construct {
   /** Events that the bus could not put into the queue. */
   readonly undelivered: Queue;
   readonly rule: Rule;
+  private readonly name: string;
 
   constructor(scope: Construct, id: string, props: Readonly<{ name: string; consumerTimeout: Duration }>) {
     super(scope, id);
+    this.name = props.name;
     this.deadLetters = new Queue(this, "DeadLetters", { ...sealed, retentionPeriod: longestRetention });
     this.undelivered = new Queue(this, "Undelivered", { ...sealed, retentionPeriod: longestRetention });
     acknowledge(this.undelivered, {
@@ -36,9 +46,9 @@ export class LaunchQueue extends Construct {
       retentionPeriod: Duration.days(1),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: 5 },
     });
-    const rule = new Rule(this, "Launches", {
+    const rule = this.fillBy(this, "Launches", {
+      what: "launches",
       description: `Launched instances, and probes of the node holder of ${props.name}`,
-      targets: [this.target()],
       eventPattern: { source: ["aws.ec2", probeSource] },
     });
     // One rule for both, so that a probe goes the way of launches; the Rule construct takes no alternatives.
@@ -52,9 +62,27 @@ export class LaunchQueue extends Construct {
     this.rule = rule;
   }
 
-  /** The queue as a rule's target; without a message it receives the event itself. */
-  target(message?: RuleTargetInput): SqsQueue {
-    return new SqsQueue(this.queue, { deadLetterQueue: this.undelivered, ...(message && { message }) });
+  /**
+   * Sends the events of a pattern into the queue. A rule sends from its first moment on, so the queues' policies are
+   * there before it: they contain its name, because a reference would make them wait for it.
+   */
+  fillBy(scope: Construct, id: string, { what, message, ...props }: RuleOfEvents): Rule {
+    const name = ruleName(this.name, what);
+    const arn = Stack.of(this).formatArn({ service: "events", resource: "rule", resourceName: name });
+    const conditions = { ArnEquals: { "aws:SourceArn": arn } };
+    const bus = new ServicePrincipal("events.amazonaws.com", { conditions });
+    this.queue.grantSendMessages(bus);
+    this.undelivered.grant(bus, "sqs:SendMessage");
+    const rule = new Rule(scope, id, { ...props, ruleName: name });
+    rule.addTarget({
+      bind: () => ({
+        arn: this.queue.queueArn,
+        deadLetterConfig: { arn: this.undelivered.queueArn },
+        ...(message && { input: message }),
+      }),
+    });
+    rule.node.addDependency(this.queue, this.undelivered);
+    return rule;
   }
 
   /** Lets a function put its follow-ups into the queue. */

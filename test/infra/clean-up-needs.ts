@@ -1,9 +1,14 @@
 import type { Template } from "aws-cdk-lib/assertions";
 import { accessResource, adminRightResource } from "../../lambda/cluster-access/template-names.ts";
-
-type Value = unknown;
-type Resource = Readonly<{ Type: string; Properties?: Readonly<Record<string, Value>>; DependsOn?: Value }>;
-type Resources = Readonly<Record<string, Resource>>;
+import {
+  dependenciesOf,
+  idsOf,
+  isSame,
+  type Resources,
+  referencesIn,
+  shares,
+  type Value,
+} from "./template-graph.ts";
 
 /** What a clean-up of the cluster needs until it is done: the types of these resources, and those that go too early. */
 export type CleanUpNeeds = Readonly<{ types: readonly string[]; tooEarly: readonly string[] }>;
@@ -28,21 +33,6 @@ export function cleanUpNeeds(template: Template): CleanUpNeeds {
     }
   }
   return { types: [...types].sort(), tooEarly };
-}
-
-/** Every resource that one depends on, also through others. */
-function dependenciesOf(resources: Resources, start: string): ReadonlySet<string> {
-  const found = new Set<string>();
-  const waiting = [start];
-  for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-    const { Properties, DependsOn = [] } = resources[id] ?? { Type: "" };
-    for (const next of [...referencesIn(Properties), ...[DependsOn].flat().map(String)])
-      if (next in resources && !found.has(next)) {
-        found.add(next);
-        waiting.push(next);
-      }
-  }
-  return found;
 }
 
 /** The resources without which the function of a custom resource does not run, or does not reach EKS and the cluster. */
@@ -118,30 +108,3 @@ function functionsOf(resources: Resources, cleaner: string): readonly string[] {
     .filter(isFunction);
   return [...called, ...behind];
 }
-
-const idsOf = (
-  resources: Resources,
-  fits: (type: string, properties: Readonly<Record<string, Value>>) => boolean,
-): readonly string[] =>
-  Object.entries(resources).flatMap(([id, { Type, Properties = {} }]) =>
-    fits(Type, Properties) ? [id] : [],
-  );
-
-/** The logical ids that a value refers to by Ref, Fn::GetAtt or Fn::Sub. */
-function referencesIn(value: Value): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap(referencesIn);
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    if (key === "Ref") return [String(inner)];
-    if (key === "Fn::GetAtt") return [String([inner].flat()[0]).split(".")[0] ?? ""];
-    if (key === "Fn::Sub")
-      return [...String([inner].flat()[0]).matchAll(/\$\{(\w+)/g)].map(([, id = ""]) => id);
-    return referencesIn(inner);
-  });
-}
-
-/** Whether both are the same id, or refer to the same resource. */
-const isSame = (a: Value, b: Value): boolean =>
-  a !== undefined && b !== undefined && (JSON.stringify(a) === JSON.stringify(b) || shares(a, b));
-
-const shares = (a: Value, b: Value): boolean => referencesIn(a).some((id) => referencesIn(b).includes(id));

@@ -1,6 +1,16 @@
-import { Match } from "aws-cdk-lib/assertions";
+import { Match, Template } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
-import { everyResource, functionIn, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
+import { templateKinds } from "../../cli/template/fill-in.ts";
+import { synthesizeTemplate } from "../../scripts/templates.ts";
+import { sentTooEarly } from "./sent-too-early.ts";
+import {
+  everyResource,
+  functionIn,
+  resourcesOf,
+  synthesize,
+  synthesizeEverything,
+  synthesizeWith,
+} from "./synthesized.ts";
 
 const template = synthesize();
 const everything = synthesizeEverything();
@@ -19,6 +29,17 @@ it("receives launches of its account and region and this cluster's probes with i
     },
     Targets: [Match.objectLike({ DeadLetterConfig: Match.anyValue() })],
   });
+});
+
+it("loses no event of a fresh deployment: the queues' policies admit each rule before it is there", () => {
+  const withTriggers = synthesizeWith((holder) => {
+    const eventPattern = { source: ["aws.codedeploy"] };
+    for (const id of ["Deployments", "Rollouts"]) holder.holdOn(id, { eventPattern, for: "30m" });
+  });
+  withTriggers.resourceCountIs("AWS::Events::Rule", 4);
+  const templates = templateKinds.map((kind) => Template.fromJSON({ ...synthesizeTemplate(kind).template }));
+  for (const each of [template, everything, withTriggers, ...templates])
+    expect(sentTooEarly(each)).toEqual([]);
 });
 
 it("does not deliver a message again while a function may still handle it", () => {

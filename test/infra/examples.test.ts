@@ -7,6 +7,7 @@ import { blocksIn, documents } from "../repository/documents.ts";
 import { aPastHold, someRules } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { cleanUpNeeds } from "./clean-up-needs.ts";
+import { sentTooEarly } from "./sent-too-early.ts";
 import { everyResource } from "./synthesized.ts";
 
 const folder = join(import.meta.dirname, "../../examples");
@@ -110,7 +111,10 @@ const examples: Readonly<Record<string, (stacks: Readonly<Record<string, Templat
 it.each(Object.entries(examples))("the example %s synthesizes what it shows", async (example, shows) => {
   const stacks = await synthesized(example);
   shows(stacks);
-  for (const template of Object.values(stacks)) expect(cleanUpNeeds(template).tooEarly).toEqual([]);
+  for (const template of Object.values(stacks)) {
+    expect(cleanUpNeeds(template).tooEarly).toEqual([]);
+    expect(sentTooEarly(template)).toEqual([]);
+  }
 });
 
 it("no example is left out", () => {

@@ -7,7 +7,11 @@ import { readKeptTemplates } from "./kept-templates.ts";
 const present: Template = synthesizeStack({ cluster: keptCluster }).template;
 const nameOf = ["FunctionName", "LogGroupName", "AlarmName", "DashboardName", "Name"] as const;
 
-/** The logical id of everything with a name of its own, by type and name. */
+/**
+ * The logical id of everything with a fixed name, by type and name. What is frozen from version to version: under which
+ * id a name is, and the ids of what stores something. Names may come and go; that each is of one cluster is a test of
+ * the options.
+ */
 const namedIn = ({ Resources }: Template): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(Resources).flatMap(([id, { Type, Properties }]) =>

@@ -11,6 +11,7 @@ import { monitoringVariable, SettingEnvironment } from "../../lambda/environment
 import { settingNames } from "../../lambda/settings.ts";
 import { deploymentSettings, holderSettings } from "../../lambda/settings-table.ts";
 import { otherCosts, otherValues } from "../support/other-values.ts";
+import { sentTooEarly } from "./sent-too-early.ts";
 import {
   actions,
   allowed,
@@ -24,17 +25,19 @@ import {
 
 const everything = synthesizeEverything();
 
-/** Every name in a template that another stack in the same account could use too, with its resource. */
+/** Properties that look like a resource's own name: an alias and a policy have theirs within a function or a role. */
+const ofAnother = ["AliasName", "MetricName", "PolicyName"];
+const withinAnother = ["AWS::Lambda::Alias", "AWS::Lambda::EventInvokeConfig"];
+
+/** Every fixed name in a template, which another stack in the same account and region could use too, with its resource. */
 const namesIn = (template: Template): readonly string[] =>
-  everyResource(template).flatMap(({ Type, Properties }) =>
-    // An alias has its name within its function.
-    Type === "AWS::Lambda::Alias"
-      ? []
-      : ["FunctionName", "LogGroupName", "AlarmName", "DashboardName", "Name"]
-          .map((key) => Properties?.[key])
-          .filter((name) => typeof name === "string")
-          .map((name) => `${Type} ${name}`),
-  );
+  everyResource(template)
+    .filter(({ Type }) => !withinAnother.includes(Type))
+    .flatMap(({ Type, Properties = {} }) =>
+      Object.entries(Properties)
+        .filter(([key, name]) => key.endsWith("Name") && !ofAnother.includes(key) && typeof name === "string")
+        .map(([, name]) => `${Type} ${name}`),
+    );
 
 const templateOf = (context: Readonly<Record<string, string>>): Template =>
   Template.fromStack(new HolderStack(new App(), "Mine", readContext({ cluster: "prod", ...context }), {}));
@@ -64,9 +67,11 @@ it.each([otherValues(holderSettings), otherCosts(holderSettings)])(
 );
 
 it.each(Object.entries(otherValues(deploymentSettings)))(
-  "deploys something else with %s=%s",
+  "deploys something else with %s=%s, and no rule before the policies that admit it",
   (name, value) => {
-    expect(deployed({ [name]: value })).not.toEqual(usual);
+    const other = deployed({ [name]: value });
+    expect(other).not.toEqual(usual);
+    expect(sentTooEarly(Template.fromJSON(other.template))).toEqual([]);
   },
 );
 
@@ -183,15 +188,28 @@ describe("a VPC of the CDK", () => {
   });
 });
 
-it("stands beside the holders of other clusters in one stack, however alike their names", () => {
+it("stands beside the holders of other clusters: every fixed name is of one cluster, however alike their names", () => {
   const likeOurSuffixes = ["a-cluster", "a-dead-letters", "a-function-errors"];
   const clusters = [...likeOurSuffixes, "a", "a-b", "a_b", `${"c".repeat(99)}1`, `${"c".repeat(99)}2`];
-  const stack = new Stack(new App(), "Many");
-  for (const cluster of clusters) new KarpenterNodeHolder(stack, `Of${cluster}`, { cluster });
-  const template = Template.fromStack(stack);
-  template.resourceCountIs("Custom::KarpenterNodeHolderAccess", clusters.length);
-  const names = namesIn(template);
+  const app = new App();
+  const stacks = clusters.map((cluster, i) => {
+    const stack = new Stack(app, `Of${i}`);
+    const holder = new KarpenterNodeHolder(stack, "Holder", { cluster, holdDuring: "rate(1 day) 1h" });
+    holder.holdOn("Deployments", { eventPattern: { source: ["aws.codedeploy"] }, for: "30m" });
+    return stack;
+  });
+  const names = stacks.map((stack) => Template.fromStack(stack)).flatMap(namesIn);
   expect(new Set(names).size).toBe(names.length);
+  expect(new Set(names.map((name) => name.split(" ")[0]))).toEqual(
+    new Set([
+      "AWS::CloudWatch::Alarm",
+      "AWS::CloudWatch::Dashboard",
+      "AWS::Events::Rule",
+      "AWS::Lambda::Function",
+      "AWS::Logs::LogGroup",
+      "AWS::Scheduler::ScheduleGroup",
+    ]),
+  );
 });
 
 it("is the same twice, so that deploying again changes nothing", () => {
