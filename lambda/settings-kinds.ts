@@ -27,8 +27,6 @@ export type Setting = Readonly<{
   runDefault?: string;
   /** Resources are computed from it, so a ready-made template cannot have it as a parameter. */
   constructOnly?: true;
-  /** The Terraform module, which fills in its own templates, cannot set it. */
-  notInTerraform?: true;
   /** The name of the construct's prop, where that is an object of the CDK. */
   prop?: string;
 }>;

@@ -54,7 +54,6 @@ export const deploymentSettings = {
   monitoring: {
     value: { kind: "choice", choices: ["full", "alarms", "none"] },
     default: "full",
-    notInTerraform: true,
     help: "`full`; `alarms`: no dashboard, and the metrics of alarms alone; `none`: logs alone",
   },
   permissionsBoundaryArn: {
@@ -65,7 +64,6 @@ export const deploymentSettings = {
       example: "arn:aws:iam::111122223333:policy/boundary",
     },
     unset: "none",
-    notInTerraform: true,
     help: "permissions boundary of every role",
   },
   rolePath: {
@@ -76,7 +74,6 @@ export const deploymentSettings = {
       example: "/platform/",
     },
     unset: "none",
-    notInTerraform: true,
     help: "path of every role",
   },
   kmsKeyArn: {
@@ -87,7 +84,6 @@ export const deploymentSettings = {
       example: "arn:aws:kms:us-east-1:111122223333:key/0123abcd-0123-0123-0123-0123456789ab",
     },
     unset: "AWS's own",
-    notInTerraform: true,
     help: "KMS key of table, queues and logs",
   },
   runbookUrl: {

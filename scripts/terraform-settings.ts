@@ -4,9 +4,7 @@ import { meaningOf, type Setting, type SettingsTable, settingsTable } from "../l
 
 /** The settings that a ready-made template has: variables of the Terraform module, their values and what is wrong with them. */
 export function terraformSettings(table: SettingsTable = settingsTable): string {
-  const settings = Object.entries(table).filter(
-    ([, { constructOnly, notInTerraform }]) => !constructOnly && !notInTerraform,
-  );
+  const settings = Object.entries(table).filter(([, { constructOnly }]) => !constructOnly);
   const variables = Object.entries(SettingEnvironment);
   const durations = settings.filter(([, { value }]) => value.kind === "duration");
   return `# Written from the table of settings by: npx vitest run test/repository/terraform.test.ts -u

@@ -31,6 +31,10 @@ locals {
     initial_delay = local.seconds.initial_delay
     events        = local.given.events == "true"
     topic         = local.given.alarm_topic_arn
+    monitoring    = local.given.monitoring
+    boundary      = local.given.permissions_boundary_arn
+    role_path     = local.given.role_path
+    key           = local.given.kms_key_arn
     windows       = local.windows
     bucket        = local.bucket
     code          = local.code

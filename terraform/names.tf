@@ -41,7 +41,8 @@ locals {
   ]
 
   problems = concat(local.misspelled, compact([
-    local.given.alarms == "notify" && local.given.alarm_topic_arn == "" ? "alarms notify no one: set alarm_topic_arn, or alarms = \"none\"" : "",
+    local.given.alarms == "notify" && local.given.alarm_topic_arn == "" && local.given.monitoring != "none" ? "alarms notify no one: set alarm_topic_arn, or alarms = \"none\"" : "",
+    local.given.alarm_topic_arn != "" && local.given.monitoring == "none" ? "alarm_topic_arn has no effect with monitoring = \"none\"" : "",
     local.seconds.max_hold == 0 ? "max_hold = \"0s\" needs the CDK" : "",
     local.seconds.max_hold > 0 && local.seconds.max_hold < local.held ? "max_hold must be at least hold" : "",
     local.seconds.initial_delay > 0 && local.seconds.initial_delay >= local.held ? "initial_delay must be shorter than hold" : "",

@@ -120,29 +120,57 @@ variable "alarms" {
   default     = null
 }
 
+variable "monitoring" {
+  description = "full; alarms: no dashboard, and the metrics of alarms alone; none: logs alone (default: full)"
+  type        = string
+  default     = null
+}
+
+variable "permissions_boundary_arn" {
+  description = "permissions boundary of every role (default: none)"
+  type        = string
+  default     = null
+}
+
+variable "role_path" {
+  description = "path of every role (default: none)"
+  type        = string
+  default     = null
+}
+
+variable "kms_key_arn" {
+  description = "KMS key of table, queues and logs (default: AWS's own)"
+  type        = string
+  default     = null
+}
+
 locals {
   # As text, with the defaults.
   given = {
-    cluster         = var.cluster == null ? "" : var.cluster
-    mode            = var.mode == null ? "hold" : var.mode
-    hold            = var.hold == null ? "auto" : var.hold
-    relaunch_cost   = var.relaunch_cost == null ? "5m" : var.relaunch_cost
-    eviction_cost   = var.eviction_cost == null ? "3m" : var.eviction_cost
-    max_hold        = var.max_hold == null ? "2h" : var.max_hold
-    breather        = var.breather == null ? "10m" : var.breather
-    max_request     = var.max_request == null ? "24h" : var.max_request
-    initial_delay   = var.initial_delay == null ? "0s" : var.initial_delay
-    scope           = var.scope == null ? "cluster" : var.scope
-    node_pools      = var.node_pools == null ? "" : join(",", var.node_pools)
-    drift_wait      = var.drift_wait == null ? "0s" : var.drift_wait
-    karpenter       = var.karpenter == null ? "v1" : var.karpenter
-    hold_annotation = var.hold_annotation == null ? "" : var.hold_annotation
-    node_events     = var.node_events == null ? "false" : var.node_events
-    hold_during     = var.hold_during == null ? "" : join(";", var.hold_during)
-    events          = var.events == null ? "false" : var.events
-    access          = var.access == null ? "install" : var.access
-    alarm_topic_arn = var.alarm_topic_arn == null ? "" : var.alarm_topic_arn
-    alarms          = var.alarms == null ? "notify" : var.alarms
+    cluster                  = var.cluster == null ? "" : var.cluster
+    mode                     = var.mode == null ? "hold" : var.mode
+    hold                     = var.hold == null ? "auto" : var.hold
+    relaunch_cost            = var.relaunch_cost == null ? "5m" : var.relaunch_cost
+    eviction_cost            = var.eviction_cost == null ? "3m" : var.eviction_cost
+    max_hold                 = var.max_hold == null ? "2h" : var.max_hold
+    breather                 = var.breather == null ? "10m" : var.breather
+    max_request              = var.max_request == null ? "24h" : var.max_request
+    initial_delay            = var.initial_delay == null ? "0s" : var.initial_delay
+    scope                    = var.scope == null ? "cluster" : var.scope
+    node_pools               = var.node_pools == null ? "" : join(",", var.node_pools)
+    drift_wait               = var.drift_wait == null ? "0s" : var.drift_wait
+    karpenter                = var.karpenter == null ? "v1" : var.karpenter
+    hold_annotation          = var.hold_annotation == null ? "" : var.hold_annotation
+    node_events              = var.node_events == null ? "false" : var.node_events
+    hold_during              = var.hold_during == null ? "" : join(";", var.hold_during)
+    events                   = var.events == null ? "false" : var.events
+    access                   = var.access == null ? "install" : var.access
+    alarm_topic_arn          = var.alarm_topic_arn == null ? "" : var.alarm_topic_arn
+    alarms                   = var.alarms == null ? "notify" : var.alarms
+    monitoring               = var.monitoring == null ? "full" : var.monitoring
+    permissions_boundary_arn = var.permissions_boundary_arn == null ? "" : var.permissions_boundary_arn
+    role_path                = var.role_path == null ? "" : var.role_path
+    kms_key_arn              = var.kms_key_arn == null ? "" : var.kms_key_arn
   }
 
   # Which durations are allowed, in seconds.
@@ -178,6 +206,10 @@ locals {
     contains(["install", "manual"], local.given.access) ? "" : "access must be install or manual",
     local.given.alarm_topic_arn == "" || can(regex("^arn:[\\w-]+:sns:[\\w-]+:\\d{12}:[\\w.-]+$", local.given.alarm_topic_arn)) ? "" : "alarm_topic_arn must be the ARN of an SNS topic, like arn:aws:sns:us-east-1:111122223333:ops",
     contains(["notify", "none"], local.given.alarms) ? "" : "alarms must be notify or none",
+    contains(["full", "alarms", "none"], local.given.monitoring) ? "" : "monitoring must be full or alarms or none",
+    local.given.permissions_boundary_arn == "" || can(regex("^arn:[\\w-]+:iam::(\\d{12}|aws):policy/[\\w+=,.@/-]+$", local.given.permissions_boundary_arn)) ? "" : "permissions_boundary_arn must be the ARN of an IAM policy, like arn:aws:iam::111122223333:policy/boundary",
+    local.given.role_path == "" || can(regex("^/([\\w+=,.@-]+/)+$", local.given.role_path)) ? "" : "role_path must be a path that begins and ends in a slash, like /platform/",
+    local.given.kms_key_arn == "" || can(regex("^arn:[\\w-]+:kms:[\\w-]+:\\d{12}:key/[\\w-]+$", local.given.kms_key_arn)) ? "" : "kms_key_arn must be the ARN of a KMS key, like arn:aws:kms:us-east-1:111122223333:key/0123abcd-0123-0123-0123-0123456789ab",
   ])
 
   window = "^((?:cron|rate|at)\\([^()]*\\))(?: +([A-Za-z][\\w+/-]*))? +(\\d\\w*)(?: +(cluster|nodepool/[\\w.-]+))?$"

@@ -1,12 +1,24 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parts } from "../../lambda/names.ts";
+import { settingsTable } from "../../lambda/settings-table.ts";
+import { terraformTemplates } from "../../scripts/terraform.ts";
 import { terraformSettings } from "../../scripts/terraform-settings.ts";
 
 const read = (file: string) => readFileSync(`terraform/${file}`, "utf8");
 
 it("has every setting of the template as a variable, and no other", async () => {
   await expect(terraformSettings()).toMatchFileSnapshot("../../terraform/settings.tf");
+});
+
+it("leaves no mark of its build, and no example, in the templates that it fills in", () => {
+  const examples = (["permissionsBoundaryArn", "rolePath", "kmsKeyArn"] as const).map(
+    (name) => settingsTable[name].value.example,
+  );
+  const templates = Object.entries(terraformTemplates());
+  expect(templates).toHaveLength(4);
+  for (const [name, text] of templates)
+    for (const mark of ["%%", "@@", "##", "AnyCluster", ...examples]) expect(text, name).not.toContain(mark);
 });
 
 it("uploads every function", () => {

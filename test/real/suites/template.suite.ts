@@ -102,9 +102,7 @@ describe("the Terraform module", () => {
     return fillIn(text, { settings, windows, ...deployment, codeOf });
   };
 
-  const fillable = Object.entries<Setting>(settingsTable).filter(
-    ([, { constructOnly, notInTerraform }]) => !constructOnly && !notInTerraform,
-  );
+  const fillable = Object.entries<Setting>(settingsTable).filter(([, { constructOnly }]) => !constructOnly);
   const others: Readonly<Record<string, string>> = otherValues(Object.fromEntries(fillable));
   const { access: _, ...installed } = others;
   it.each<Readonly<Record<string, string>>>([
@@ -112,6 +110,15 @@ describe("the Terraform module", () => {
     { ...others, cluster: "an-other" },
     { ...installed, cluster: "long_Name-".repeat(10) },
     { cluster: "c".repeat(37), alarms: "none", ...otherCosts(settingsTable) },
+    { cluster: "prod", alarms: "none", monitoring: "alarms", rolePath: "/a/b/" },
+    {
+      ...{
+        cluster: "prod",
+        monitoring: "none",
+        permissionsBoundaryArn: "arn:aws:iam::aws:policy/PowerUserAccess",
+      },
+      kmsKeyArn: "arn:aws:kms:eu-west-1:444455556666:key/mrk-1",
+    },
     { cluster: "prod", alarms: "none", karpenter: "v0.31", initialDelay: "30s", maxHold: "1h" },
     {
       cluster: "prod",
@@ -125,10 +132,10 @@ describe("the Terraform module", () => {
   });
 
   it("puts the functions into a VPC as the construct does", async () => {
-    const context = { cluster: "prod", alarms: "none", events: "true" };
+    const context = { cluster: "prod", alarms: "none", events: "true", rolePath: "/a/" } as const;
     const vpc = { subnet_ids: ["subnet-0123456789abcdef0"], security_group_ids: ["sg-0123456789abcdef0"] };
     const { template, problems } = await evaluate({
-      ...context,
+      ...variablesOf(context),
       vpc: { ...vpc, cluster_security_group_ids: [] },
     });
     expect(problems).toEqual([]);
@@ -138,6 +145,17 @@ describe("the Terraform module", () => {
 
   it.each([
     [{}, /alarms notify no one/],
+    [{ monitoring: "some", alarms: "none" }, /^monitoring must be full or alarms or none$/],
+    [
+      { monitoring: "none", alarm_topic_arn: "arn:aws:sns:us-east-1:111122223333:ops" },
+      /^alarm_topic_arn has no effect with monitoring = "none"$/,
+    ],
+    [
+      { alarms: "none", permissions_boundary_arn: "boundary" },
+      /^permissions_boundary_arn must be the ARN of an IAM policy/,
+    ],
+    [{ alarms: "none", role_path: "platform" }, /^role_path must be a path that begins and ends in a slash/],
+    [{ alarms: "none", kms_key_arn: "alias/mine" }, /^kms_key_arn must be the ARN of a KMS key/],
     [{ alarms: "all" }, /^alarms must be notify or none$/],
     [{ alarms: "none", hold: "30y" }, /^hold must be auto, or a duration from 1m to 24h/],
     [{ alarms: "none", hold: "30s" }, /^hold must be/],
