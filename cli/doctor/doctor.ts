@@ -1,12 +1,11 @@
-import type { Duration } from "../../lambda/core/duration.ts";
-import { formatDuration } from "../../lambda/core/duration.ts";
+import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import { Environment } from "../../lambda/environment.ts";
 import type { Part } from "../../lambda/names.ts";
 import type { Account } from "./aws/aws-account.ts";
 import type { FunctionFacts } from "./aws/functions.ts";
-import type { Findings, Fix } from "./finding.ts";
+import { type Findings, type Fix, type Found, fail } from "./finding.ts";
 import { type Inside, parseInside } from "./inside.ts";
 import type { OwnKubernetes } from "./own-kubernetes.ts";
 
@@ -101,7 +100,8 @@ export const sweepNow = ({ account }: Doctor): Fix => ({
 });
 
 /** A rule that is disabled. */
-export const enableRule = ({ account }: Doctor, name: string): Fix => ({
-  action: `enable rule ${name}`,
-  apply: () => account.enableRule(name),
-});
+export const turnedOff = ({ account }: Doctor, name: string, what: string): Found =>
+  fail(what, `aws events enable-rule --name ${name}`, {
+    action: `enable rule ${name}`,
+    apply: () => account.enableRule(name),
+  });

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { hopeless, isDenied } from "../aws-errors.ts";
+import { hopeless } from "../aws-errors.ts";
 import { checkAlarms } from "./checks/alarms.ts";
 import { ofCluster } from "./checks/cluster.ts";
 import { findFunctions, ofFunctions } from "./checks/functions.ts";
@@ -17,10 +17,9 @@ import {
   fail,
   isWrong,
   ok,
-  reasonIn,
   shown,
   skipped,
-  warn,
+  unread,
 } from "./finding.ts";
 
 /** Everything that is checked once the functions are found; causes come before what follows from them. */
@@ -133,7 +132,6 @@ class Examination {
   #unread({ error }: Failed): readonly Found[] {
     if (this.#errors.has(error)) return [];
     this.#errors.add(error);
-    const what = `could not be checked: ${reasonIn(error)}`;
-    return [isDenied(error) ? warn(what, "Ask for the right to read it.") : fail(what, byHand)];
+    return [unread("could not be checked", error, byHand)];
   }
 }

@@ -1,4 +1,5 @@
 import { messageOf } from "../../lambda/core/errors.ts";
+import { isDenied } from "../aws-errors.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { readable } from "../terminal/text.ts";
 
@@ -81,10 +82,16 @@ export function shown(text: string): string {
 }
 
 /** An error's message; a TypeError over an answer's shape has no useful one. */
-export function reasonIn(error: unknown): string {
+function reasonIn(error: unknown): string {
   const isOfShape = error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError;
   return isOfShape ? "doctor cannot read the answer" : messageOf(error);
 }
+
+/** What could not be read; `byHand`: what to do where that is not a matter of rights. */
+export const unread = (what: string, error: unknown, byHand: string): Found =>
+  isDenied(error)
+    ? warn(`${what}: ${reasonIn(error)}`, "Ask for the right to do so.")
+    : fail(`${what}: ${reasonIn(error)}`, byHand);
 
 /** Applies the safe fixes and prints each result. True if any was applied. */
 export async function applyFixes(

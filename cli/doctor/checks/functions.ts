@@ -1,6 +1,5 @@
 import { SettingEnvironment } from "../../../lambda/environment.ts";
 import { version } from "../../../lambda/version.ts";
-import { isDenied } from "../../aws-errors.ts";
 import type { FunctionFacts } from "../aws/functions.ts";
 import {
   type Check,
@@ -11,7 +10,7 @@ import {
   type Watched,
   watched,
 } from "../doctor.ts";
-import { type Found, fail, orOk, reasonIn, warn } from "../finding.ts";
+import { type Found, fail, orOk, unread, warn } from "../finding.ts";
 
 /** The four functions, without which nothing else can be checked. */
 export async function findFunctions({ account, cluster }: Doctor): Promise<Functions | Found> {
@@ -47,9 +46,8 @@ export const ofFunctions: readonly Check[] = [
             const other = `the control function's ${deployed}`;
             return one === deployed ? [] : fail(`the ${part} function's code is version ${one}, ${other}`);
           } catch (error) {
-            const what = `${functions[part].name} could not be asked: ${reasonIn(error)}`;
-            if (isDenied(error)) return warn(what, "Ask for the right to invoke it.");
-            return fail(what, readLog(functions[part]));
+            const fn = functions[part];
+            return unread(`${fn.name} could not be asked`, error, readLog(fn));
           }
         }),
       );

@@ -6,7 +6,7 @@ import { SettingEnvironment } from "../../../lambda/environment.ts";
 import { documentLink } from "../../../lambda/package-root.ts";
 import { holderSettings } from "../../../lambda/settings-table.ts";
 import { about } from "../../terminal/text.ts";
-import { type Check, enableRule, type Facts, readLog, sweepNow } from "../doctor.ts";
+import { type Check, type Facts, readLog, sweepNow, turnedOff } from "../doctor.ts";
 import { type Found, fail, ok, orOk, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
 
@@ -37,10 +37,8 @@ export const ofHolds: readonly Check[] = [
     async find({ doctor, functions: { sweep } }) {
       const rule = await doctor.account.ruleTo(sweep.arn);
       if (!rule) return fail(`no rule invokes ${sweep.name}`);
-      const { name, isEnabled } = rule;
-      if (isEnabled) return ok(name);
-      const what = `${name}, which invokes the sweep, is disabled`;
-      return fail(what, `aws events enable-rule --name ${name}`, enableRule(doctor, name));
+      if (rule.isEnabled) return ok(rule.name);
+      return turnedOff(doctor, rule.name, `${rule.name}, which invokes the sweep, is disabled`);
     },
   },
   {

@@ -3,7 +3,7 @@ import { Environment } from "../../../lambda/environment.ts";
 import { launchesAndProbes } from "../../../lambda/handlers/event-sources.ts";
 import { documentLink } from "../../../lambda/package-root.ts";
 import { probeKeyIn } from "../aws/launch-path.ts";
-import { type Check, enableRule, readLog } from "../doctor.ts";
+import { type Check, readLog, turnedOff } from "../doctor.ts";
 import { fail, ok, orOk, warn } from "../finding.ts";
 import { effectOnEvents } from "./queue-policy.ts";
 
@@ -29,10 +29,7 @@ export const ofLaunchPath: readonly Check[] = [
       const launches = await rule();
       if (!launches) return fail("no rule on the default event bus leads to the launch queue");
       const { name, arn, isEnabled, pattern } = launches;
-      if (!isEnabled) {
-        const what = `${name} is disabled: launches do not reach the holder`;
-        return fail(what, `aws events enable-rule --name ${name}`, enableRule(doctor, name));
-      }
+      if (!isEnabled) return turnedOff(doctor, name, `${name} is disabled: launches do not reach the holder`);
       const [, , , region = "", account = ""] = arn.split(":");
       const source = { cluster: doctor.cluster, account, region, probeKey: probeKeyIn(pattern) };
       if (isDeepStrictEqual(pattern, launchesAndProbes(source))) return ok(name);
