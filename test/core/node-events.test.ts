@@ -3,6 +3,7 @@ import { seconds } from "../../lambda/core/duration.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
 import type { ScopeRecord } from "../../lambda/core/record.ts";
 import { reconcileAll } from "../../lambda/core/sweep.ts";
+import { mostEvents } from "../../lambda/kubernetes/node-events.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { aHeldRecord, aRequest } from "../support/builders.ts";
@@ -33,6 +34,7 @@ function aWorld(settings: Partial<Settings> = {}, records: readonly ScopeRecord[
   return { ...it, events, news, pass, look };
 }
 
+const incomplete = "not every Event about a node was written";
 const launched = "a node was launched in NodePool default";
 
 describe("an Event", () => {
@@ -92,11 +94,11 @@ describe("an Event", () => {
     expect(news()).toEqual(["a Released Released: no hold owns its mark"]);
   });
 
-  it("is not written where another pass has marked the node, nor where a new hold takes over its mark", async () => {
+  it("is not written where a new hold takes over the mark of an older one: the node was held all the time", async () => {
     const { world, news, pass } = aWorld();
-    for (const name of ["a", "b"]) world.nodes.mark(name, holdId(1));
-    await pass(0);
-    expect([Object.keys(world.nodes.marks()), news()]).toEqual([["a", "b"], []]);
+    for (const name of ["a", "b"]) world.nodes.mark(name, "20260101t000000-earlie");
+    expect(await pass(0)).toMatchObject({ changed: { adopted: 2 } });
+    expect(news()).toEqual([]);
   });
 });
 
@@ -121,7 +123,7 @@ describe("an Event that cannot be written", () => {
     expect(await pass(0)).toMatchObject({ changed: { marked: 2, failed: 0 } });
     const [first] = world.calls.filter((call) => /^(patch|event|arm|enqueue)/.test(call)).slice(-2);
     expect(first).toBe("event");
-    expect(world.log.reported("not every Event about a node was written")).toHaveLength(1);
+    expect(world.log.reported(incomplete)).toHaveLength(1);
   });
 
   it("delays a pass by three seconds at most", async () => {
@@ -133,12 +135,20 @@ describe("an Event that cannot be written", () => {
     expect(world.time).toEqual(new Date(at(21).getTime() + seconds(3)));
   });
 
+  it("because a pass has written enough is counted in the log", async () => {
+    const { world, events, pass } = aWorld();
+    for (let node = 2; node < mostEvents + 3; node++) world.nodes.add(`n${node}`);
+    await pass(0);
+    expect(events()).toHaveLength(mostEvents);
+    expect(world.log.reported(incomplete)).toEqual([{ written: mostEvents, missing: 3 }]);
+  });
+
   it("for want of a right counts as that", async () => {
     const { world, pass, metrics } = aWorld();
     world.cluster.events.isRefused = true;
     await pass(0);
     expect(metrics.total("RightsMissing")).toBe(1);
-    const [line] = world.log.reported("not every Event about a node was written");
+    const [line] = world.log.reported(incomplete);
     expect(line).toMatchObject({
       written: 0,
       missing: 2,

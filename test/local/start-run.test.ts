@@ -162,6 +162,13 @@ describe("a run without a right that it can do without", () => {
   });
 });
 
+it("a run writes Events about nodes where the settings ask for them", async () => {
+  await startHolding({ settings: { ...settings, nodeEvents: "true" } });
+  const about = () =>
+    cluster.events.all().map(({ involvedObject, reason }) => [Object(involvedObject).name, reason]);
+  await expect.poll(about, soon).toEqual([["a", "Held"]]);
+});
+
 describe("a run beside another holder", () => {
   const refusal = "another holder seems to work on this cluster";
   const account = { kind: "ServiceAccount", name: holderName, namespace: holderName } as const;
