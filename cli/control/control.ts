@@ -61,7 +61,13 @@ export async function noHolder(cluster: string, config: AwsConfig): Promise<Fail
   return new Failure(`there is no holder for cluster ${cluster}${here}`, remedy);
 }
 
-/** The clusters that have a holder in this account and region; undefined when we may not know. */
+/** Of a long name its functions have only a part; those of a holder with a name of its own do not have its cluster's. */
+const nameOf = (control: string, cluster: string): string =>
+  control === functionName(cluster, "control")
+    ? cluster
+    : control.slice(`${holderName}-`.length, -"-control".length);
+
+/** The holders in this account and region, as `--cluster` takes them; undefined when we may not know. */
 async function findHolders(
   config: AwsConfig,
 ): Promise<Readonly<{ region: string | undefined; found: readonly string[] | undefined }>> {
@@ -78,7 +84,7 @@ async function findHolders(
           FunctionName.endsWith("-control") &&
           typeof cluster === "string"
         )
-          found.push(cluster);
+          found.push(nameOf(FunctionName, cluster));
       }
     }
     return { region, found: found.sort() };

@@ -1,7 +1,7 @@
 import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
-import { Environment } from "../../lambda/environment.ts";
+import { Environment, SettingEnvironment } from "../../lambda/environment.ts";
 import type { Part } from "../../lambda/names.ts";
 import type { Account } from "./aws/aws-account.ts";
 import type { FunctionFacts } from "./aws/functions.ts";
@@ -12,6 +12,7 @@ import type { OwnKubernetes } from "./own-kubernetes.ts";
 /** What an examination needs; what only the caller's own kubeconfig can show, where one is given. */
 export type Doctor = Partial<OwnKubernetes> &
   Readonly<{
+    /** The holder's name: that of its cluster, or its own. */
     cluster: string;
     account: Account;
     clock: Clock;
@@ -37,6 +38,10 @@ export type Facts = ReturnType<typeof factsOf>;
 export function factsOf(doctor: Doctor, functions: Functions) {
   const { account, findNodePools } = doctor;
   const { env } = functions.control;
+  const [served = ""] = mostFirst(
+    Object.values(functions),
+    ({ env }) => env[SettingEnvironment.cluster] || doctor.cluster,
+  ).map(([name]) => name);
   const ask = (part: Watched) => once(async () => parseInside(await account.invoke(part, { do: "check" })));
   const answers = {
     hold: ask("hold"),
@@ -47,6 +52,11 @@ export function factsOf(doctor: Doctor, functions: Functions) {
   const queue = once(() => account.queue(env[Environment.launchQueueUrl] ?? ""));
   return {
     doctor,
+    /** The EKS cluster that most functions work for: a holder may have another name. */
+    cluster: served,
+    /** Restores what was removed or changed by hand, which a deploy does not notice. */
+    redeploy:
+      served === doctor.cluster ? redeploy(served) : inItsApp(doctor.cluster, "cdk deploy --revert-drift"),
     functions,
     env,
     group: env[Environment.scheduleGroup] ?? "",
@@ -69,7 +79,14 @@ function once<T>(read: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Restores what was removed or changed by hand, which a deploy does not notice. */
+/** All by a value, with the commonest first. */
+export const mostFirst = <T>(all: readonly T[], valueIn: (one: T) => string) =>
+  [...Map.groupBy(all, valueIn)].toSorted(([, a], [, b]) => b.length - a.length);
+
+/** Only an app with the construct gives a holder a name of its own. */
+export const inItsApp = (holder: string, what: string): string =>
+  `In the app with the holder ${holder}: ${what}`;
+
 export const redeploy = (cluster: string): string => `cdk deploy -c cluster=${cluster} --revert-drift`;
 
 /** Whether the functions write Events about nodes, which no decision depends on. */

@@ -43,7 +43,7 @@ export async function examine(
   notify: (finding: Finding) => void,
   within = longest,
 ): Promise<readonly Finding[]> {
-  const it = new Examination(doctor.cluster, notify);
+  const it = new Examination(redeploy(doctor.cluster), notify);
   const credentials = { link: "credentials" };
   try {
     it.report(credentials, ok(await doctor.account.identity()));
@@ -58,6 +58,7 @@ export async function examine(
     return it.findings;
   }
   const facts = factsOf(doctor, functions);
+  it.usualRemedy = facts.redeploy;
   const find = (check: Check) => inTime(within, () => check.find(facts));
   for (const [check, found] of checks.map((check) => [check, find(check)] as const))
     it.report(check, await found);
@@ -98,14 +99,14 @@ const byHand = "Try again, then check it by hand.";
 /** Collects findings. A problem that only follows from another is marked as such, and an error is reported once. */
 class Examination {
   readonly findings: Finding[] = [];
-  readonly #cluster: string;
+  usualRemedy: string;
   readonly #notify: (finding: Finding) => void;
   readonly #errors = new Set<unknown>();
   /** Of each broken link the one from which it follows, or itself. */
   readonly #causes = new Map<string, string>();
 
-  constructor(cluster: string, notify: (finding: Finding) => void) {
-    this.#cluster = cluster;
+  constructor(usualRemedy: string, notify: (finding: Finding) => void) {
+    this.usualRemedy = usualRemedy;
     this.#notify = notify;
   }
 
@@ -116,7 +117,7 @@ class Examination {
       const isBroken = found.verdict === "fail";
       if (isBroken) this.#causes.set(link, cause ?? link);
       const judged = isBroken && cause ? skipped(`follows from "${cause}": ${found.what}`) : found;
-      const remedy = isWrong(judged) ? (judged.remedy ?? redeploy(this.#cluster)) : "";
+      const remedy = isWrong(judged) ? (judged.remedy ?? this.usualRemedy) : "";
       const finding = { link, ...judged, what: shown(judged.what), ...(remedy && { remedy: shown(remedy) }) };
       this.findings.push(finding);
       this.#notify(finding);

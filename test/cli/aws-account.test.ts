@@ -92,7 +92,10 @@ describe("doctor reads", () => {
 
   it("that a cluster without an authentication mode knows the ConfigMap only", async () => {
     const account = await accountWhere(() => json({ cluster: { status: "ACTIVE", version: "1.36" } }));
-    expect(await account.cluster()).toMatchObject({ status: "ACTIVE", authenticationMode: "CONFIG_MAP" });
+    expect(await account.cluster("prod")).toMatchObject({
+      status: "ACTIVE",
+      authenticationMode: "CONFIG_MAP",
+    });
   });
 
   it("since when a role is an admin of the cluster, and not what else it may do", async () => {
@@ -105,7 +108,7 @@ describe("doctor reads", () => {
       policy("AmazonEKSClusterAdminPolicy", 2_000),
     ];
     const account = await accountWhere(() => json({ associatedAccessPolicies }));
-    expect(await account.adminSince("arn:role")).toEqual(new Date(2_000_000));
+    expect(await account.adminSince("prod", "arn:role")).toEqual(new Date(2_000_000));
   });
 
   it("of alarms what they are about, and since when they are on", async () => {
@@ -212,11 +215,11 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
   mapping: (account) => account.mapping("f", "arn:q"),
   enableMapping: (account) => account.enableMapping("m"),
   invoke: (account) => account.invoke("hold", { do: "check" }),
-  cluster: (account) => account.cluster(),
-  accessGroups: (account) => account.accessGroups("arn:role"),
-  adminSince: (account) => account.adminSince("arn:role"),
-  deleteEntry: (account) => account.deleteEntry("arn:role"),
-  admit: (account) => account.admit("arn:role"),
+  cluster: (account) => account.cluster("prod"),
+  accessGroups: (account) => account.accessGroups("prod", "arn:role"),
+  adminSince: (account) => account.adminSince("prod", "arn:role"),
+  deleteEntry: (account) => account.deleteEntry("prod", "arn:role"),
+  admit: (account) => account.admit("prod", "arn:role"),
 };
 
 // A change is accepted with `npx vitest run test/cli/aws-account --update`, and read in the diff.
@@ -279,7 +282,7 @@ describe("doctor fixes", () => {
         ? jsonError("ResourceInUseException", "exists", 409)
         : json({}),
     );
-    await account.admit("arn:role");
+    await account.admit("prod", "arn:role");
     expect(bodies().map(({ kubernetesGroups }) => kubernetesGroups)).toEqual([
       ["karpenter-node-holder"],
       ["karpenter-node-holder"],

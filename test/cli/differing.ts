@@ -69,7 +69,7 @@ export const clusterIs = (about: object): Partial<Account> => ({
 export const endpointIs = (config: VpcConfigResponse) =>
   clusterIs({ unreachable: unreachableFromOutside("prod", config) });
 export const adminSince = (since: Date): Partial<Account> => ({
-  adminSince: async (role) => (role.endsWith("/cluster-access") ? since : undefined),
+  adminSince: async (_, role) => (role.endsWith("/cluster-access") ? since : undefined),
 });
 export const refusedTo = (role: string, action: string): Partial<Account> => ({
   refused: async (roleArn, actions) =>

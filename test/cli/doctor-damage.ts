@@ -9,7 +9,6 @@ import {
   endpointIs,
   envOf,
   functionIs,
-  functionsHave,
   gone,
   holding,
   inRecord,
@@ -58,7 +57,6 @@ export const brokenLinks: readonly Row[] = [
   ["an update failed", functionIs("hold", { lastUpdate: "Failed" })],
   ["a function has another table", envOf("release", { HOLD_TABLE: "other" })],
   ["a function works for another cluster", envOf("hold", { CLUSTER: "staging" })],
-  ["all functions work for another cluster", functionsHave({ CLUSTER: "staging" })],
   [
     "one function is outside of the VPC",
     { functionOf: async (one) => aFunction(one, { inVpc: one !== "sweep" }) },
@@ -124,7 +122,7 @@ export const brokenLinks: readonly Row[] = [
   ["the endpoint is public for some addresses only", endpointIs({ publicAccessCidrs: ["203.0.113.0/24"] })],
   [
     "an access entry is gone",
-    { accessGroups: async (role) => (role.endsWith("/hold") ? undefined : ["karpenter-node-holder"]) },
+    { accessGroups: async (_, role) => (role.endsWith("/hold") ? undefined : ["karpenter-node-holder"]) },
   ],
   ["the access function was killed and is an admin still", adminSince(ago(minutes(15)))],
 

@@ -97,6 +97,25 @@ export const others: readonly Row[] = [
   ["a name is long", { scheduleGroup: async () => "x".repeat(1_000) }],
   ["the probe is lost", {}, { probe: () => null }],
 
+  ["the holder has a name of its own", functionsHave({ CLUSTER: "staging" })],
+  [
+    "a holder with a name of its own has lost its rule, its entries and the actions of its alarms",
+    {
+      ...functionsHave({ CLUSTER: "staging" }),
+      ...ruleIs(undefined),
+      ...alarmIs("OK", { notifies: false }),
+      accessGroups: gone,
+    },
+  ],
+  [
+    "a function of a holder with a name of its own works for another cluster",
+    {
+      functionOf: async (part) =>
+        aFunction(part, {
+          env: { ...aFunction(part).env, CLUSTER: part === "control" ? "prod" : "staging" },
+        }),
+    },
+  ],
   ["roles are in another group", { accessGroups: async () => ["strangers"] }],
   ["rights, policy and entries are missing", { accessGroups: gone, ...insideCluster(unlimited) }],
   ["rights and policy are missing", insideCluster(unlimited)],

@@ -3,6 +3,7 @@ import { examine } from "../../cli/doctor/examine.ts";
 import { applyFixes, findingJson, findingView, verdictView } from "../../cli/doctor/finding.ts";
 import { version } from "../../lambda/version.ts";
 import { VirtualClock } from "../../simulator/virtual-clock.ts";
+import { functionsHave } from "./differing.ts";
 import { brokenLinks, type Row, warnings } from "./doctor-damage.ts";
 import { others } from "./doctor-others.ts";
 import { anAccount, aQueue, broken, examined, examinedAccount, warned } from "./healthy-account.ts";
@@ -34,6 +35,42 @@ describe("doctor", () => {
     expect(broken(findings)).toEqual(["schedule group"]);
     expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "ok" });
     expect(read.filter((url) => url === "https://sqs/launches")).toHaveLength(1);
+  });
+
+  it("finds in AWS what is called after the holder, and in EKS the cluster that it works for", async () => {
+    const eks: string[] = [];
+    const noteIn =
+      <T>(answer: T) =>
+      async (cluster: string): Promise<T> => {
+        eks.push(cluster);
+        return answer;
+      };
+    const named: string[] = [];
+    const account = anAccount({
+      ...functionsHave({ CLUSTER: "staging" }),
+      cluster: noteIn({
+        status: "ACTIVE",
+        version: "1.36",
+        authenticationMode: "API",
+        unreachable: undefined,
+      }),
+      accessGroups: noteIn(undefined),
+      adminSince: noteIn(new Date(0)),
+      admit: noteIn(undefined),
+      deleteEntry: noteIn(undefined),
+      alarms: async (names) => {
+        named.push(...names);
+        return [];
+      },
+    });
+    const findings = await examinedAccount(account);
+    await applyFixes(findings, () => {});
+    expect(new Set(eks)).toEqual(new Set(["staging"]));
+    expect(eks.length).toBeGreaterThan(10);
+    expect(new Set(broken(findings))).toEqual(new Set(["access entries", "admin"]));
+    expect(named).toContain("karpenter-node-holder-prod-sweep-silent");
+    const remedies = findings.filter(({ verdict }) => verdict === "fail").map(({ remedy }) => remedy);
+    for (const remedy of remedies) expect(remedy).toContain("--cluster-name staging ");
   });
 
   // A change is accepted with `npx vitest run test/cli/doctor --update`, and read in the diff.

@@ -1,5 +1,6 @@
 import { vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
+import { functionName } from "../../lambda/names.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 
@@ -29,6 +30,7 @@ export class FakeControl {
 
   static async start(
     control: Control,
+    /** Each by its name, and by its cluster where that has another: "blue for generated-1a2b3c". */
     holders: readonly string[] | "denied" = ["prod"],
   ): Promise<FakeControl> {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "fake");
@@ -68,12 +70,13 @@ export const refused = jsonError;
 
 function listed(holders: readonly string[] | "denied"): AwsAnswer {
   if (holders === "denied") return jsonError("AccessDeniedException", "not allowed to list", 403);
-  const functions = holders.flatMap((cluster) =>
-    ["control", "hold"].map((part) => ({
-      FunctionName: `karpenter-node-holder-${cluster}-${part}`,
+  const functions = holders.flatMap((holder) => {
+    const [name = "", cluster = name] = holder.split(" for ");
+    return (["control", "hold"] as const).map((part) => ({
+      FunctionName: functionName(name, part),
       Environment: { Variables: { CLUSTER: cluster } },
-    })),
-  );
+    }));
+  });
   return json({ Functions: [{ FunctionName: "other" }, ...functions] });
 }
 

@@ -227,6 +227,13 @@ describe("a failed command", () => {
     );
   });
 
+  it("lists holders by the name that --cluster takes, long ones, too", async () => {
+    const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
+    const long = "a-rather-long-name-of-a-cluster".repeat(3);
+    const { reported } = await ask(await holder(missing, ["blue for generated-1a2b3c", long]));
+    expect(reported).toContain(`Holders found in eu-west-1: ${long}, blue.`);
+  });
+
   it("is two lines, whatever names and messages from outside contain", async () => {
     const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
     const { reported } = await ask(await holder(missing, ["\u001b[32mred\nerror: all is lost"]));

@@ -22,7 +22,7 @@ export function awsAccount(given: AwsConfig, cluster: string) {
     ...awsBus(config, cluster),
     ...awsQueues(config),
     ...awsSchedules(config),
-    ...awsCluster(config, cluster),
+    ...awsCluster(config),
 
     async identity(): Promise<string> {
       return textIn((await new STSClient(config).send(new GetCallerIdentityCommand())).Arn);

@@ -12,31 +12,31 @@ import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 
-/** The cluster as EKS knows it, and who may log in to it. */
-export function awsCluster(config: AwsConfig, clusterName: string) {
+/** Clusters as EKS knows them, and who may log in to them. */
+export function awsCluster(config: AwsConfig) {
   const eks = new EKSClient(config);
   return {
-    cluster: () => describeCluster(eks, clusterName),
+    cluster: (name: string) => describeCluster(eks, name),
 
     /** The groups of a principal's access entry. */
-    async accessGroups(principalArn: string): Promise<readonly string[] | undefined> {
+    async accessGroups(clusterName: string, principalArn: string): Promise<readonly string[] | undefined> {
       const command = new DescribeAccessEntryCommand({ clusterName, principalArn });
       return (await unlessGone(() => eks.send(command)))?.accessEntry?.kubernetesGroups;
     },
 
     /** Since when a principal has the access policy of cluster admins. */
-    async adminSince(principalArn: string): Promise<Date | undefined> {
+    async adminSince(clusterName: string, principalArn: string): Promise<Date | undefined> {
       const command = new ListAssociatedAccessPoliciesCommand({ clusterName, principalArn });
       const policies = (await unlessGone(() => eks.send(command)))?.associatedAccessPolicies;
       return policies?.find(({ policyArn }) => policyArn?.endsWith("ClusterAdminPolicy"))?.associatedAt;
     },
 
     /** Deletes the access entry of a principal, and with it every policy that is associated. */
-    async deleteEntry(principalArn: string): Promise<void> {
+    async deleteEntry(clusterName: string, principalArn: string): Promise<void> {
       await unlessGone(() => eks.send(new DeleteAccessEntryCommand({ clusterName, principalArn })));
     },
 
-    async admit(principalArn: string): Promise<void> {
+    async admit(clusterName: string, principalArn: string): Promise<void> {
       const entry = { clusterName, principalArn, kubernetesGroups: [holderName] };
       try {
         await eks.send(new CreateAccessEntryCommand({ ...entry, type: "STANDARD" }));

@@ -11,8 +11,8 @@ const longestInvocation: Duration = minutes(15);
 export const ofCluster: readonly Check[] = [
   {
     link: "cluster",
-    async find({ doctor: { cluster: name, account }, functions }) {
-      const cluster = await account.cluster();
+    async find({ doctor: { account }, cluster: name, functions }) {
+      const cluster = await account.cluster(name);
       const why = whyUnusable(name, cluster, functions.control);
       if (why) return fail(why.reason, why.remedy);
       return ok(`${name}, Kubernetes ${cluster?.version}, ${cluster?.authenticationMode}`);
@@ -21,10 +21,10 @@ export const ofCluster: readonly Check[] = [
   {
     link: "access entries",
     follows: ["cluster"],
-    async find({ doctor: { cluster, account }, functions }) {
+    async find({ doctor: { account }, cluster, functions }) {
       const found = await Promise.all(
         Object.values(functions).map(async ({ name, roleArn }) => {
-          const groups = await account.accessGroups(roleArn);
+          const groups = await account.accessGroups(cluster, roleArn);
           if (groups?.includes(holderName)) return [];
           const what = groups
             ? `the access entry of ${name} is not in group ${holderName}`
@@ -32,7 +32,10 @@ export const ofCluster: readonly Check[] = [
           const remedy =
             `aws eks ${groups ? "update" : "create"}-access-entry --cluster-name ${cluster} ` +
             `--principal-arn ${roleArn} --kubernetes-groups ${holderName}`;
-          const fix = { action: `let ${name} into the cluster again`, apply: () => account.admit(roleArn) };
+          const fix = {
+            action: `let ${name} into the cluster again`,
+            apply: () => account.admit(cluster, roleArn),
+          };
           return fail(what, remedy, fix);
         }),
       );
@@ -42,9 +45,9 @@ export const ofCluster: readonly Check[] = [
   {
     // The function that installs the access is an admin of the cluster only while it works.
     link: "admin",
-    async find({ doctor: { account, cluster, clock } }) {
+    async find({ doctor: { account, clock }, cluster }) {
       const installer = await account.functionOf("cluster-access");
-      const since = installer && (await account.adminSince(installer.roleArn));
+      const since = installer && (await account.adminSince(cluster, installer.roleArn));
       if (!since) return [];
       const { name, roleArn } = installer;
       const what = `${name} is an admin of ${cluster} since ${since.toISOString()}`;
@@ -53,7 +56,7 @@ export const ofCluster: readonly Check[] = [
       const remedy = `aws eks delete-access-entry --cluster-name ${cluster} --principal-arn ${roleArn}`;
       return fail(`${what}, and no deployment takes that long`, remedy, {
         action: `remove the admin right of ${name}`,
-        apply: () => account.deleteEntry(roleArn),
+        apply: () => account.deleteEntry(cluster, roleArn),
       });
     },
   },

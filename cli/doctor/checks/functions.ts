@@ -1,12 +1,11 @@
-import { SettingEnvironment } from "../../../lambda/environment.ts";
 import { version } from "../../../lambda/version.ts";
 import type { FunctionFacts } from "../aws/functions.ts";
 import {
   type Check,
   type Doctor,
   type Functions,
+  mostFirst,
   readLog,
-  redeploy,
   type Watched,
   watched,
 } from "../doctor.ts";
@@ -27,11 +26,11 @@ export async function findFunctions({ account, cluster }: Doctor): Promise<Funct
 export const ofFunctions: readonly Check[] = [
   {
     link: "functions",
-    find({ doctor: { cluster }, functions }) {
-      const troubles = watched.flatMap((part) => troubleOf(functions[part], part, cluster));
-      const served = functions.control.env[SettingEnvironment.cluster] ?? cluster;
-      if (served !== cluster) troubles.push(fail(`the functions work for cluster "${served}"`));
-      return orOk([...troubles, ...differences(functions)], "hold, release, sweep and control are ready");
+    find({ doctor, cluster, redeploy, functions }) {
+      const troubles = watched.flatMap((part) => troubleOf(functions[part], part, redeploy));
+      const forCluster = cluster === doctor.cluster ? "" : ` for cluster ${cluster}`;
+      const ready = `hold, release, sweep and control are ready${forCluster}`;
+      return orOk([...troubles, ...differences(functions)], ready);
     },
   },
   {
@@ -62,9 +61,9 @@ export const ofFunctions: readonly Check[] = [
   },
 ];
 
-function troubleOf(fn: FunctionFacts, part: Watched, cluster: string): Found[] {
+function troubleOf(fn: FunctionFacts, part: Watched, redeploy: string): readonly Found[] {
   const { name, state, lastUpdate, reservedConcurrency } = fn;
-  const free = `aws lambda delete-function-concurrency --function-name ${name} (or ${redeploy(cluster)})`;
+  const free = `aws lambda delete-function-concurrency --function-name ${name} (or ${redeploy})`;
   if (reservedConcurrency === 0) return [fail(`${name} is turned off: its reserved concurrency is 0`, free)];
   if (state === "Pending" || lastUpdate === "InProgress")
     return [warn(`${name} is just being deployed`, "Check again in a minute.")];
@@ -84,8 +83,7 @@ function differences(functions: Functions): readonly Found[] {
   }));
   const names = new Set(all.flatMap(({ settings }) => [...settings.keys()]));
   return [...names].flatMap((setting) => {
-    const values = Map.groupBy(all, ({ settings }) => settings.get(setting) ?? "");
-    const [, ...odd] = [...values].toSorted(([, a], [, b]) => b.length - a.length);
+    const [, ...odd] = mostFirst(all, ({ settings }) => settings.get(setting) ?? "");
     return odd.flatMap(([value, functions]) =>
       functions.map(({ name }) => fail(`${setting} of ${name} is "${value}", which differs from the others`)),
     );
