@@ -1,7 +1,7 @@
 import { type Duration, formatDuration, hours, parseDuration } from "../../lambda/core/duration.ts";
 import { holdLabel, isIneffective, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
 import { sharesUsed } from "../../lambda/core/room.ts";
-import { matches, reducePod } from "../../lambda/kubernetes/pod-needs.ts";
+import { isSelected, reducePod } from "../../lambda/kubernetes/pod-needs.ts";
 import { readResources } from "../../lambda/kubernetes/quantity.ts";
 import type { Finding } from "./finding.ts";
 import type { NamedPod, Node, Pdb } from "./objects.ts";
@@ -97,7 +97,7 @@ function blockingPdbs(
   );
   return full.flatMap(({ metadata, spec }) => {
     const selected = (pod: NamedPod) =>
-      pod.metadata.namespace === metadata.namespace && matches(spec.selector, pod.metadata.labels);
+      pod.metadata.namespace === metadata.namespace && isSelected(spec.selector, pod.metadata.labels);
     const blocked = nodes
       .map((node) => node.metadata.name)
       .filter((name) => podsOf.get(name)?.some(selected));

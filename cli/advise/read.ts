@@ -6,7 +6,7 @@ import type { CallContext } from "../../lambda/core/ports.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
-import { type PageQuery, pagesOf } from "../../lambda/kubernetes/node-lists.ts";
+import { type PageQuery, pagesOf } from "../../lambda/kubernetes/lists.ts";
 import { Failure } from "../terminal/failure.ts";
 import { allReadable } from "../terminal/text.ts";
 import * as objects from "./objects.ts";

@@ -117,8 +117,8 @@ export async function eksToken(
     headers: { host: hostname, "x-k8s-aws-id": cluster },
   };
   const { query = {} } = await signer.presign(request, { expiresIn: 60, signingDate: now });
-  const pairs = Object.entries(query).map(([key, value]) => `${encode(key)}=${encode(String(value))}`);
+  const pairs = Object.entries(query).map(
+    ([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(String(value))}`,
+  );
   return `k8s-aws-v1.${Buffer.from(`https://${hostname}/?${pairs.join("&")}`).toString("base64url")}`;
 }
-
-const encode = (text: string): string => encodeURIComponent(text);

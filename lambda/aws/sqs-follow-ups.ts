@@ -24,7 +24,7 @@ export class SqsFollowUps implements FollowUps {
     const DelaySeconds = Math.ceil(Math.min(Math.max(delay, 0), longestDelay) / 1000);
     const entries = pieces(followUp).map((piece, i) => ({
       Id: String(i),
-      MessageBody: writeFollowUp(piece),
+      MessageBody: JSON.stringify({ followUp: piece }),
       DelaySeconds,
     }));
     for (let i = 0; i < entries.length; i += mostInABatch)
@@ -45,9 +45,6 @@ export class SqsFollowUps implements FollowUps {
     );
   }
 }
-
-/** The message body that the hold function reads. */
-export const writeFollowUp = (followUp: FollowUp): string => JSON.stringify({ followUp });
 
 /** Splits a long list into several messages. */
 function pieces(followUp: FollowUp): FollowUp[] {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import {
   AssociateAccessPolicyCommand,
   CreateAccessEntryCommand,
@@ -183,8 +184,6 @@ export class EksAccessEntries implements AccessEntries {
     }
   }
 }
-
-const wait = (duration: Duration) => new Promise<void>((resolve) => setTimeout(resolve, duration));
 
 const never = (): boolean => false;
 

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, minutes, seconds } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
@@ -10,11 +11,10 @@ import type { KubernetesCaller } from "../kubernetes/client.ts";
 import { isStatus, isUnknownKind } from "../kubernetes/error.ts";
 import { forEachConcurrent } from "../kubernetes/for-each-concurrent.ts";
 import { changeNode } from "../kubernetes/node-changes.ts";
-import { listMetadata, markedByAnyone } from "../kubernetes/node-lists.ts";
-import { asRecord, parseNodeLife } from "../kubernetes/node-objects.ts";
+import { listNodes, markedByAnyone } from "../kubernetes/node-lists.ts";
+import { asRecord } from "../kubernetes/node-objects.ts";
 import { inFlight } from "../kubernetes/transport.ts";
 import { type AccessObject, accessManifest, everyAccessObject } from "./manifest.ts";
-import { wait } from "./new-admin.ts";
 import type { Rights } from "./rules.ts";
 
 export type KubernetesAccessOptions = Readonly<{
@@ -106,8 +106,7 @@ export class KubernetesAccess implements Rights {
     const counts = { released: 0, left: 0 };
     const plan = (node: ManagedNode) => planRelease(node, { keys: [annotation] });
     await forEachConcurrent(this.#markedNodes(context), inFlight, async (node) => {
-      const change = { plan, parse: parseNodeLife, wantsWhole: false, context };
-      const { outcome } = await changeNode(api, node, change);
+      const outcome = await changeNode(api, node, { plan, context });
       if (outcome === "released") counts.released += 1;
       if (outcome === "failed" || outcome === "left") counts.left += 1;
     });
@@ -140,9 +139,9 @@ export class KubernetesAccess implements Rights {
     }
   }
 
-  #markedNodes(context: CallContext): AsyncGenerator<ManagedNode, void, undefined> {
+  #markedNodes(context: CallContext) {
     const { api, pageSize = 250 } = this.#options;
-    return listMetadata(api, markedByAnyone, context, pageSize, parseNodeLife);
+    return listNodes(api, markedByAnyone, context, pageSize);
   }
 
   /** No action may end later than all of them must. */

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { type Duration, minutes, seconds } from "../core/duration.ts";
 import type { Clock } from "../core/ports.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
@@ -36,5 +37,3 @@ export function newAdmin({ api, clock, sleep = wait }: NewAdminOptions): Kuberne
 
 const isRefusal = (error: unknown): boolean =>
   isStatus(error, 401, 403) || (error instanceof Error && isStatus(error.cause, 401, 403));
-
-export const wait = (duration: Duration) => new Promise<void>((resolve) => setTimeout(resolve, duration));

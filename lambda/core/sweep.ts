@@ -3,14 +3,14 @@ import { attemptAll } from "./errors.ts";
 import { jobsEndWithin } from "./launches.ts";
 import { holdLabel } from "./marks/keys.ts";
 import { describeObserved, sumObserved } from "./observed.ts";
-import { claimsOf, nothingChanged, type ScopeView } from "./plan-nodes.ts";
+import { claimsOf, nothingChanged } from "./plan-nodes.ts";
 import type { Changed, NodeChange, PassContext, SeenNode } from "./ports.ts";
 import { type Outcome, reconcileWith } from "./reconcile.ts";
 import { pastOf, type ScopeRecord } from "./record.ts";
 import { untilOf } from "./requests.ts";
 import { scopeOf } from "./rules.ts";
-import { admits, nodePoolOf, type Scope, wholeCluster } from "./scope.ts";
-import { readView } from "./view.ts";
+import { admits, type Scope, wholeCluster } from "./scope.ts";
+import { partOf, readView } from "./view.ts";
 
 /** One scope takes no longer than this, so that one with many slow nodes does not stop the others. */
 const scopeTime: Duration = seconds(30);
@@ -44,7 +44,7 @@ export async function reconcileAll(context: PassContext): Promise<All> {
       if (clock.now() >= context.deadline) return;
       const deadline = earlier(context.deadline, after(clock.now(), scopeTime));
       const whole = scope === wholeCluster ? undefined : byScope.get(wholeCluster);
-      const read = { record: byScope.get(scope), whole, view: partOf(view, scope) };
+      const read = { record: byScope.get(scope), whole, view: "error" in view ? view : partOf(view, scope) };
       outcomes.push(await reconcileWith({ ...context, deadline }, scope, { isSweep: true }, read));
     }),
     async () => {
@@ -104,20 +104,6 @@ function scopesToSweep(
   const shown =
     "error" in view ? [] : [...view.nodes, ...claimsOf(view)].map(({ nodePool }) => scopeOf(rules, nodePool));
   return [...new Set([...recorded, ...shown])];
-}
-
-/** What belongs to one scope of what was read for all. */
-function partOf(view: View, scope: Scope): View {
-  const nodePool = nodePoolOf(scope);
-  if ("error" in view || nodePool === undefined) return view;
-  const isOfPool = (one: Readonly<{ nodePool: string }>) => one.nodePool === nodePool;
-  const { claims } = view;
-  const own: ScopeView = {
-    ...view,
-    nodes: view.nodes.filter(isOfPool),
-    claims: "unavailable" in claims ? claims : claims.filter(isOfPool),
-  };
-  return own;
 }
 
 /** Removes marks of holds that no record names, and marks of nodes that the settings leave out. */

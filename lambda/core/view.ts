@@ -9,7 +9,7 @@ import type { Launch, PassContext } from "./ports.ts";
 import type { ScopeRecord } from "./record.ts";
 import type { Bound } from "./room.ts";
 import type { Rules } from "./rules.ts";
-import type { Scope } from "./scope.ts";
+import { nodePoolOf, type Scope } from "./scope.ts";
 
 /** The marks of nodes wait no longer for the NodeClaims. */
 const claimsTime: Duration = seconds(10);
@@ -38,6 +38,19 @@ export async function readView(
   } catch (error) {
     return { error };
   }
+}
+
+/** What belongs to one scope of what was read for all. */
+export function partOf(view: ScopeView, scope: Scope): ScopeView {
+  const nodePool = nodePoolOf(scope);
+  if (nodePool === undefined) return view;
+  const isOwn = (one: Readonly<{ nodePool: string }>) => one.nodePool === nodePool;
+  const { nodes, claims } = view;
+  return {
+    ...view,
+    nodes: nodes.filter(isOwn),
+    claims: "unavailable" in claims ? claims : claims.filter(isOwn),
+  };
 }
 
 /** Only with `hold=auto`. A launch does not wait for thousands of pods: it only asks whether they may be listed. */

@@ -30,17 +30,10 @@ export class KubernetesError extends TryAgainError {
   }
 }
 
-/**
- * What an answer means for every call: `retry` is transient; `login` needs a new login; `right` means that a right is
- * missing, unless the server is just starting; `caller` means that the caller decides.
- */
-export function meaningOf(
-  status: number,
-  method: string,
-): "retry" | "throttled" | "login" | "right" | "caller" {
+/** What an answer means for every call: `retry` is transient, and of `caller` the caller decides. */
+export function meaningOf(status: number, method: string): "retry" | "throttled" | "login" | "caller" {
   if (status === 429) return "throttled";
   if (status === 401) return "login";
-  if (status === 403) return "right";
   // A patch names its own conditions, so a conflict means no more than that another client wrote too.
   return status >= 500 || (status === 409 && method === "PATCH") ? "retry" : "caller";
 }

@@ -14,9 +14,9 @@ import type { Rules } from "../core/rules.ts";
 import { type NodePoolFilter, wholeCluster } from "../core/scope.ts";
 import type { KubernetesCall, KubernetesCaller } from "./client.ts";
 import { isRefusedByAdmission, isStatus } from "./error.ts";
-import { markPatch } from "./node-changes.ts";
+import { markPatch, patchOf } from "./node-changes.ts";
 import { eventsNamespace } from "./node-events.ts";
-import { listMetadata, selectors } from "./node-lists.ts";
+import { listNodes, selectors } from "./node-lists.ts";
 import { asRecord, type NodeLife, parseNodeLife, textOr } from "./node-objects.ts";
 import { nodeClaimsGroup } from "./nodeclaims.ts";
 
@@ -127,7 +127,7 @@ export class KubernetesInspection implements Inspection {
     let nodes = 0;
     let forTrial: NodeLife | undefined;
     const ours = selectors(karpenter, nodePools).ofPools(wholeCluster);
-    for await (const node of listMetadata(api, ours, context, pageSize, parseNodeLife)) {
+    for await (const node of listNodes(api, ours, context, pageSize)) {
       nodes += 1;
       forTrial ??= canCarryMark(node, annotation) ? node : undefined;
       if (isStuck(node, now) && stuck.length < maxProblems)
@@ -174,23 +174,20 @@ function keptByUser(node: NodeLife, annotation: string): KeptNode | undefined {
   return { node: node.name, since: writer.at, by: writer.manager };
 }
 
-export type TrialResult = Readonly<{ trial: Trial; said?: string }>;
-
-const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
+type TrialResult = Readonly<{ trial: Trial; said?: string }>;
 
 /** Tries a change that is not ours to make, as a dry run: the cluster checks it and writes nothing. */
-export const tryForeignChange = (
+function tryForeignChange(
   api: KubernetesCaller,
-  node: NodeMeta,
+  { name }: NodeMeta,
   context: CallContext,
-): Promise<TrialResult> =>
-  dryRun(api, node, context, {
-    contentType: "application/merge-patch+json",
-    body: { metadata: { annotations: { [`${holderName}/not-ours`]: "true" } } },
-  });
+): Promise<TrialResult> {
+  const body = { metadata: { annotations: { [`${holderName}/not-ours`]: "true" } } };
+  return dryRun(api, patchOf(name, body, "application/merge-patch+json"), context);
+}
 
 /** Tries to set our mark, or to adopt the present one, in the same way. */
-export async function tryOwnChange(
+async function tryOwnChange(
   api: KubernetesCaller,
   node: NodeMeta,
   annotation: string,
@@ -198,22 +195,17 @@ export async function tryOwnChange(
 ): Promise<TrialResult> {
   const { change } = planMark(node, { holdId: trialHoldId, annotation });
   if (!change) return { trial: "not tried" };
-  return dryRun(api, node, context, {
-    contentType: "application/json-patch+json",
-    body: markPatch(node, change),
-  });
+  return dryRun(api, patchOf(node.name, markPatch(node, change)), context);
 }
 
 async function dryRun(
   api: KubernetesCaller,
-  node: NodeMeta,
+  call: KubernetesCall,
   context: CallContext,
-  change: Pick<KubernetesCall, "contentType" | "body">,
 ): Promise<TrialResult> {
-  const path = `/api/v1/nodes/${encodeURIComponent(node.name)}`;
-  const query = { dryRun: "All", fieldManager: holderName };
+  const query = { ...call.query, dryRun: "All" };
   try {
-    await api.call({ method: "PATCH", path, query, accept: metadataOnly, ...change }, context);
+    await api.call({ ...call, query }, context);
     return { trial: "admitted" };
   } catch (error) {
     if (!isStatus(error, 403, 404, 409, 422)) throw error;

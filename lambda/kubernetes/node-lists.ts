@@ -1,14 +1,12 @@
-import { TryAgainError } from "../core/errors.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../core/marks/keys.ts";
-import type { NodeMeta } from "../core/marks/plan-marks.ts";
 import type { CallContext } from "../core/ports.ts";
 import { admits, type NodePoolFilter, nodePoolOf, type Scope } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
-import { asRecord, parseNode } from "./node-objects.ts";
-import { TooLongError } from "./transport.ts";
+import { type PageQuery, pagesOf } from "./lists.ts";
+import { type NodeLife, parseNodeLife } from "./node-objects.ts";
 
-export const metadataListOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+const metadataListOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
 /** A server expires a list after minutes; without a limit, lists that always expire would restart for ever. */
 const mostRestarts = 5;
 
@@ -23,7 +21,7 @@ export const selectors = (karpenter: KarpenterGeneration, pools: NodePoolFilter)
     const named = (pool === undefined ? pools.only : [pool]).filter((name) => admits(pools, name));
     if (named.length > 0) return [{ key: poolLabel, operator: "In", values: named }];
     if (pool !== undefined || pools.only.length > 0) return undefined;
-    const isOfKarpenter = { key: poolLabel, operator: "Exists" } as const;
+    const isOfKarpenter = { key: poolLabel, operator: "Exists" };
     if (pools.except.length === 0) return [isOfKarpenter];
     return [isOfKarpenter, { key: poolLabel, operator: "NotIn", values: pools.except }];
   };
@@ -31,34 +29,22 @@ export const selectors = (karpenter: KarpenterGeneration, pools: NodePoolFilter)
     const ofScope = ofPools(scope);
     return ofScope && [...ofScope, { key: registeredLabel, operator: "Exists" }];
   };
-  return {
-    ofPools,
-    registered,
-  };
+  return { ofPools, registered };
 };
 
-const isLabelled = { key: holdLabel, operator: "Exists" } as const;
-const isNotNever = { key: holdLabel, operator: "NotIn", values: [neverHold] } as const;
-
 /** Nodes with the mark of any hold, and nodes with a user's value in the label: no selector distinguishes them. */
-export const markedByAnyone: LabelSelector = [isLabelled, isNotNever];
+export const markedByAnyone: LabelSelector = [
+  { key: holdLabel, operator: "Exists" },
+  { key: holdLabel, operator: "NotIn", values: [neverHold] },
+];
 
 /** Lists metadata page by page, each node once, so that memory use does not grow with the cluster. */
-export const listNodes = (
+export async function* listNodes(
   api: KubernetesCaller,
   selector: LabelSelector | undefined,
   context: CallContext,
   pageSize: number,
-): AsyncGenerator<NodeMeta, void, undefined> => listMetadata(api, selector, context, pageSize, parseNode);
-
-/** The same, with another parser of the metadata. */
-export async function* listMetadata<T extends Readonly<{ name: string }>>(
-  api: KubernetesCaller,
-  selector: LabelSelector | undefined,
-  context: CallContext,
-  pageSize: number,
-  parse: (node: unknown) => T,
-): AsyncGenerator<T, void, undefined> {
+): AsyncGenerator<NodeLife, void, undefined> {
   if (selector === undefined) return;
   const returned = new Set<string>();
   let restarts = 0;
@@ -77,7 +63,7 @@ export async function* listMetadata<T extends Readonly<{ name: string }>>(
     }
   };
   for await (const page of readAhead(pagesOf(ask, pageSize))) {
-    for (const node of page.items.map(parse)) {
+    for (const node of page.items.map(parseNodeLife)) {
       if (returned.has(node.name)) continue;
       returned.add(node.name);
       yield node;
@@ -102,56 +88,8 @@ async function* readAhead<T>(pages: AsyncGenerator<T, void>): AsyncGenerator<T, 
   }
 }
 
-type Page = Readonly<{ items: readonly unknown[]; next: string; resourceVersion: string }>;
-
-/** Which page of a list is requested, as the server reads it. */
-export type PageQuery = Readonly<{ limit: string; continue?: string }>;
-
-/** The pages of a list, smaller ones when an answer is too long; an error when the server repeats a page. */
-export async function* pagesOf(
-  ask: (page: PageQuery) => Promise<unknown>,
-  pageSize: number,
-): AsyncGenerator<Page, void, undefined> {
-  const asked = new Set<string>();
-  let from = "";
-  let limit = pageSize;
-  const askUntilShort = async (): Promise<unknown> => {
-    try {
-      return await ask({ limit: String(limit), ...(from && { continue: from }) });
-    } catch (error) {
-      if (!(error instanceof TooLongError) || limit === 1) throw error;
-      limit = Math.ceil(limit / 2);
-      return askUntilShort();
-    }
-  };
-  do {
-    if (asked.has(from)) throw new TryAgainError("the list of nodes repeats a page for ever");
-    asked.add(from);
-    const page = readPage(await askUntilShort());
-    yield page;
-    from = page.next;
-  } while (from !== "");
-}
-
-function readPage(body: unknown): Page {
-  const { items, metadata } = asRecord(body, "the list of nodes");
-  const listMetadata = asRecord(metadata, "the list's metadata");
-  // Another answer must not count as an empty list: the hold would end with its marks still set. Go encodes an empty list as null.
-  if (!Array.isArray(items) && items !== null) throw new TryAgainError("the list of nodes has no items");
-  const text = (name: "continue" | "resourceVersion"): string => {
-    const { [name]: value = "" } = listMetadata;
-    if (typeof value === "string") return value;
-    throw new TryAgainError(`the list's metadata.${name} must be text`);
-  };
-  return { items: items ?? [], next: text("continue"), resourceVersion: text("resourceVersion") };
-}
-
-/** One condition on a label, in the words of a selector's `matchExpressions`; `NotIn` holds also where the key is absent. */
-type Requirement =
-  | Readonly<{ key: string; operator: "Exists" }>
-  | Readonly<{ key: string; operator: "DoesNotExist" }>
-  | Readonly<{ key: string; operator: "In"; values: readonly string[] }>
-  | Readonly<{ key: string; operator: "NotIn"; values: readonly string[] }>;
+/** One condition on a label, as in a selector's `matchExpressions`; `NotIn` holds also where the key is absent. */
+type Requirement = Readonly<{ key: string; operator: string; values?: readonly string[] }>;
 
 /** All of the conditions hold. */
 export type LabelSelector = readonly Requirement[];
@@ -159,19 +97,17 @@ export type LabelSelector = readonly Requirement[];
 /** The selector as a list request carries it. */
 export const selectorText = (selector: LabelSelector): string => selector.map(textOf).join(",");
 
-/** Whether a node with these labels would be listed. */
+/** Whether an object with these labels would be listed. */
 export const matches = (selector: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean =>
-  selector.every((requirement) => {
-    const value = labels[requirement.key];
-    if (requirement.operator === "Exists") return value !== undefined;
-    if (requirement.operator === "DoesNotExist") return value === undefined;
-    const isIn = value !== undefined && requirement.values.includes(value);
-    return requirement.operator === "In" ? isIn : !isIn;
+  selector.every(({ key, operator, values = [] }) => {
+    const value = labels[key];
+    if (operator === "Exists") return value !== undefined;
+    if (operator === "DoesNotExist") return value === undefined;
+    const isIn = value !== undefined && values.includes(value);
+    return operator === "In" ? isIn : !isIn;
   });
 
-function textOf(requirement: Requirement): string {
-  const { key, operator } = requirement;
+function textOf({ key, operator, values = [] }: Requirement): string {
   if (operator === "Exists") return key;
-  if (operator === "DoesNotExist") return `!${key}`;
-  return `${key} ${operator.toLowerCase()} (${requirement.values.join(",")})`;
+  return `${key} ${operator.toLowerCase()} (${values.join(",")})`;
 }

@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import { TryAgainError } from "../core/errors.ts";
 import { Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
 import type { CallContext, NodeClaim, NodeClaims, Unavailable } from "../core/ports.ts";
 import type { NodePoolFilter, Scope } from "../core/scope.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
-import { type PageQuery, pagesOf, selectors, selectorText } from "./node-lists.ts";
+import { itemsOf } from "./lists.ts";
+import { selectors, selectorText } from "./node-lists.ts";
 import { instanceIn } from "./node-objects.ts";
 import { readResources } from "./quantity.ts";
 
@@ -106,7 +106,9 @@ export class KubernetesNodeClaims implements NodeClaims {
   }
 
   async *#listServed(query: Query, context: CallContext) {
-    const list = (version: Version) => this.#list(nodeClaimsPath(version), query, nodeClaimSchema, context);
+    const { api, pageSize = 250 } = this.#options;
+    const list = (version: Version) =>
+      itemsOf(api, { path: nodeClaimsPath(version), query, schema: nodeClaimSchema, pageSize }, context);
     // Lists that run at the same time must not change the version to and fro.
     const asked = this.#version;
     try {
@@ -119,26 +121,11 @@ export class KubernetesNodeClaims implements NodeClaims {
     }
   }
 
-  async *#list<T>(
-    path: string,
-    query: Query,
-    schema: v.GenericSchema<unknown, T>,
-    context: CallContext,
-  ): AsyncGenerator<T, void, undefined> {
-    const { api, pageSize = 250 } = this.#options;
-    const ask = (page: PageQuery) => api.call({ method: "GET", path, query: { ...page, ...query } }, context);
-    for await (const { items } of pagesOf(ask, pageSize)) {
-      for (const item of items) {
-        const { success, output, issues } = v.safeParse(schema, item);
-        if (!success) throw new TryAgainError(`${path}: ${v.summarize(issues)}`);
-        yield output;
-      }
-    }
-  }
-
   async limits(context: CallContext): Promise<readonly string[]> {
-    const answer = await this.#unlessRefused(() => readFirst(this.#claims(first, context)));
-    return typeof answer === "object" ? [answer.unavailable] : [];
+    const refusal = await this.#unlessRefused(async () => {
+      for await (const _ of this.#claims({ limit: "1" }, context)) return;
+    });
+    return refusal ? [refusal.unavailable] : [];
   }
 
   /** A cluster that refuses the read or has no NodeClaims is a result; any other failure is an error. */
@@ -159,9 +146,3 @@ export class KubernetesNodeClaims implements NodeClaims {
 }
 
 type Query = Readonly<Record<string, string>>;
-
-const first: Query = { limit: "1" };
-
-async function readFirst(list: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of list) return;
-}

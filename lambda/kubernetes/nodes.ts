@@ -14,8 +14,7 @@ import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts"
 import type { KubernetesCaller } from "./client.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
 import { changeNode } from "./node-changes.ts";
-import { type LabelSelector, listMetadata, markedByAnyone, selectors } from "./node-lists.ts";
-import { parseNodeLife } from "./node-objects.ts";
+import { type LabelSelector, listNodes, markedByAnyone, selectors } from "./node-lists.ts";
 import { inFlight } from "./transport.ts";
 
 /** Which nodes are this deployment's, and the cluster they are in. */
@@ -65,34 +64,31 @@ export class KubernetesNodes implements Nodes {
     const { adopted = 0, userHeld = 0, released = 0, kept = 0, failed = 0 } = counts;
     // Already marked since it was listed: by another pass, or by our own patch whose answer was lost.
     const marked = (counts.marked ?? 0) + (counts.already ?? 0);
-    this.#count({ NodesHeld: marked + adopted, NodesReleased: released, NodePatchFailures: failed });
+    const { metrics } = this.#options;
+    if (marked + adopted > 0) metrics.add("NodesHeld", marked + adopted);
+    if (released > 0) metrics.add("NodesReleased", released);
+    if (failed > 0) metrics.add("NodePatchFailures", failed);
     return { marked, adopted, userHeld, released, kept, failed, left: counts.left !== undefined };
   }
 
-  async #change({ do: what, node, holdId, scope }: NodeChange, context: CallContext): Promise<Outcome> {
+  #change({ do: what, node, holdId, scope }: NodeChange, context: CallContext): Promise<Outcome> {
     const { api, annotation } = this.#options;
-    const common = { parse: parseNodeLife, wantsWhole: false, context };
     if (what === "release") {
       const plan = (present: ManagedNode) => planRelease(present, { holdId, keys: [annotation] });
-      return (await changeNode(api, node, { ...common, plan })).outcome;
+      return changeNode(api, node, { plan, context });
     }
     const plan = (present: ManagedNode) => planMark(present, { holdId, annotation });
     const candidates = this.#select.registered(scope) ?? this.#select.registered(wholeCluster);
-    return (await changeNode(api, node, { ...common, plan, candidates })).outcome;
+    return changeNode(api, node, { plan, candidates, context });
   }
 
   async #list(selector: LabelSelector | undefined, context: CallContext): Promise<readonly SeenNode[]> {
     const { api, karpenter, pageSize = 500 } = this.#options;
     const { poolLabel } = Karpenter[karpenter];
     const nodes: SeenNode[] = [];
-    for await (const node of listMetadata(api, selector, context, pageSize, parseNodeLife))
+    for await (const node of listNodes(api, selector, context, pageSize))
       nodes.push({ ...node, nodePool: node.labels?.[poolLabel] ?? "" });
     return nodes;
-  }
-
-  #count(counts: Partial<Record<"NodesHeld" | "NodesReleased" | "NodePatchFailures", number>>): void {
-    for (const [name, count] of Object.entries(counts))
-      if (count) this.#options.metrics.add(name as keyof typeof counts, count);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Bound, Needs } from "../core/room.ts";
+import { matches } from "./node-lists.ts";
 import type { Budget, Pod } from "./pod-objects.ts";
 import { readResources } from "./quantity.ts";
 
@@ -34,27 +35,20 @@ function whyFixed(
   if (owner === "Job") return "a Job runs on it";
   if (owner === undefined) return "a pod has no owner that would start it again";
   const isProtected = fullBudgets.some(
-    (budget) => budget.metadata.namespace === namespace && matches(budget.spec.selector, labels),
+    (budget) => budget.metadata.namespace === namespace && isSelected(budget.spec.selector, labels),
   );
   return isProtected ? "a PodDisruptionBudget has no room" : undefined;
 }
 
-/** Whether a selector of labels selects an object with these; none selects nothing. */
-export function matches(
-  given: Budget["spec"]["selector"],
+/** Whether a selector selects an object with these labels; none selects nothing. */
+export function isSelected(
+  selector: Budget["spec"]["selector"],
   labels: Readonly<Record<string, string>>,
 ): boolean {
-  if (!given) return false;
-  const { matchLabels, matchExpressions } = given;
-  return (
-    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(({ key, operator, values }) => {
-      const value = labels[key];
-      if (operator === "In") return value !== undefined && values.includes(value);
-      if (operator === "NotIn") return value === undefined || !values.includes(value);
-      return operator === "Exists" ? value !== undefined : value === undefined;
-    })
-  );
+  if (!selector) return false;
+  const { matchLabels, matchExpressions } = selector;
+  const equal = Object.entries(matchLabels).map(([key, value]) => ({ key, operator: "In", values: [value] }));
+  return matches([...equal, ...matchExpressions], labels);
 }
 
 /** As the scheduler counts: the overhead, and all containers together, or the largest init container if that asks for more. */

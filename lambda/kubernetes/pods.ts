@@ -1,10 +1,8 @@
-import * as v from "valibot";
-import { TryAgainError } from "../core/errors.ts";
 import type { CallContext, Pods, Unavailable } from "../core/ports.ts";
 import type { Bound } from "../core/room.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
-import { type PageQuery, pagesOf } from "./node-lists.ts";
+import { itemsOf } from "./lists.ts";
 import { reducePod } from "./pod-needs.ts";
 import { type Budget, budgetSchema, podSchema } from "./pod-objects.ts";
 
@@ -29,13 +27,15 @@ export class KubernetesPods implements Pods {
   }
 
   list(context: CallContext): Promise<readonly Bound[] | Unavailable> {
+    const { api, pageSize = 500 } = this.#options;
+    const budgets = { path: budgetsPath, schema: budgetSchema, pageSize };
+    const boundPods = { path: podsPath, query: { fieldSelector: bound }, schema: podSchema, pageSize };
     return unlessRefused(async () => {
       const full: Budget[] = [];
-      for await (const budget of this.#each(budgetsPath, {}, budgetSchema, context))
+      for await (const budget of itemsOf(api, budgets, context))
         if (budget.status.disruptionsAllowed === 0) full.push(budget);
       const pods: Bound[] = [];
-      for await (const pod of this.#each(podsPath, { fieldSelector: bound }, podSchema, context))
-        pods.push(reducePod(pod, full));
+      for await (const pod of itemsOf(api, boundPods, context)) pods.push(reducePod(pod, full));
       return pods;
     });
   }
@@ -46,23 +46,6 @@ export class KubernetesPods implements Pods {
         await this.#options.api.call({ method: "GET", path, query: { limit: "1" } }, context);
     });
     return found === undefined ? [] : [noRight.unavailable];
-  }
-
-  async *#each<T>(
-    path: string,
-    query: Readonly<Record<string, string>>,
-    schema: v.GenericSchema<unknown, T>,
-    context: CallContext,
-  ): AsyncGenerator<T, void, undefined> {
-    const { api, pageSize = 500 } = this.#options;
-    const ask = (page: PageQuery) => api.call({ method: "GET", path, query: { ...page, ...query } }, context);
-    for await (const { items } of pagesOf(ask, pageSize)) {
-      for (const item of items) {
-        const { success, output, issues } = v.safeParse(schema, item);
-        if (!success) throw new TryAgainError(`${path}: ${v.summarize(issues)}`);
-        yield output;
-      }
-    }
   }
 }
 

@@ -3,7 +3,7 @@ import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
-import { type PageQuery, pagesOf } from "../../lambda/kubernetes/node-lists.ts";
+import { type PageQuery, pagesOf } from "../../lambda/kubernetes/lists.ts";
 import { asRecord, instanceOf, parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { type ClusterLogin, pauseAfter } from "../../lambda/kubernetes/transport.ts";
 import { streamOf } from "./watch-stream.ts";

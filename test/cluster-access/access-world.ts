@@ -7,7 +7,7 @@ import type { AccessPorts } from "../../lambda/cluster-access/rules.ts";
 import { planMark } from "../../lambda/core/marks/plan-marks.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { changeNode } from "../../lambda/kubernetes/node-changes.ts";
-import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
+import { parseNodeLife } from "../../lambda/kubernetes/node-objects.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { FakeAccessObjects } from "../../simulator/fake-access-objects.ts";
 import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
@@ -92,10 +92,9 @@ export class AccessWorld {
 
   /** One of our functions marks a node that is there. */
   async mark(name: string, annotation: string): Promise<void> {
-    const node = parseNode(this.cluster.nodes().find(({ metadata }) => metadata.name === name));
-    const plan = (one: typeof node) => planMark(one, { holdId, annotation });
+    const node = parseNodeLife(this.cluster.nodes().find(({ metadata }) => metadata.name === name));
     const context = { deadline: new Date(Date.now() + 60_000), log: this.log };
-    await changeNode(this.cluster, node, { plan, parse: parseNode, wantsWhole: false, context });
+    await changeNode(this.cluster, node, { plan: (one) => planMark(one, { holdId, annotation }), context });
   }
 
   /** Labels and annotations of every node that has more of them than its name. */

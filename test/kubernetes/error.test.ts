@@ -17,7 +17,7 @@ describe("an answer of the API server", () => {
   it.each([
     [429, "GET", "throttled"],
     [401, "GET", "login"],
-    [403, "GET", "right"],
+    [403, "GET", "caller"],
     [500, "GET", "retry"],
     [503, "PATCH", "retry"],
     [409, "PATCH", "retry"],

@@ -3,11 +3,11 @@ import { TryAgainError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { pagesOf } from "../../lambda/kubernetes/lists.ts";
 import {
   listNodes,
   markedByAnyone,
   matches,
-  pagesOf,
   selectors,
   selectorText,
 } from "../../lambda/kubernetes/node-lists.ts";

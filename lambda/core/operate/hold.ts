@@ -75,6 +75,10 @@ export async function holdByHand(
 function asking(request: HoldRequest): Readonly<{ trigger: Trigger; granted: () => Granted }> {
   let granted: Granted = { action: "leave", because: "nothing was decided", requests: [] };
   const change = (record: ScopeRecord, now: Date, whole?: ScopeRecord): ScopeRecord => {
+    const unchanged = (action: Granted["action"], because: string) => {
+      granted = { action, because, requests: record.requests };
+      return record;
+    };
     const silence = silenceOf(record, whole, now);
     // A person asks now, and so after every release that is recorded, whichever clock recorded it.
     const at = request.at ? earlier(request.at, now) : later(now, silence.requestsCountFrom);
@@ -88,17 +92,10 @@ function asking(request: HoldRequest): Readonly<{ trigger: Trigger; granted: () 
     if (isPaused(silence) && silence.quiet) {
       const because = `${describeQuiet(silence.quiet)}: resume first`;
       if (request.cause === "person") throw new BadInputError("Cannot hold", [because]);
-      granted = { action: "refuse", because, requests: record.requests };
-      return record;
+      return unchanged("refuse", because);
     }
-    if (at < silence.requestsCountFrom) {
-      granted = {
-        action: "leave",
-        because: "everything from before was released by hand",
-        requests: record.requests,
-      };
-      return record;
-    }
+    if (at < silence.requestsCountFrom)
+      return unchanged("leave", "everything from before was released by hand");
     // A request that was released with everything else may still be there, and would count as the same one.
     const present = record.requests.filter((one) => one.at >= silence.requestsCountFrom);
     granted = withRequest(present, asked, now);

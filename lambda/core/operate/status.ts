@@ -8,9 +8,9 @@ import type { PassContext, SeenNode } from "../ports.ts";
 import { type Silence, silenceOf } from "../quiet.ts";
 import type { Figures, RequestCause, ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
-import { isOfRules, type Rules, scopeOf } from "../rules.ts";
+import { isOfRules, type Rules } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
-import { accountOf, readView, rulesFor } from "../view.ts";
+import { accountOf, partOf, readView, rulesFor } from "../view.ts";
 
 /** A request that is on, as an operator wants to see it. */
 export type RequestStatus = Readonly<{
@@ -118,7 +118,7 @@ type Facts = Readonly<{
 
 function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }: Facts): ScopeStatus {
   const { scope, hold, figures, looks } = record;
-  const view = ofScope(all, scope, rules);
+  const view = partOf(all, scope);
   // What a pass would find now: a hold that is over is not reported as held, though its one-shot is still to come.
   const beside = scope === wholeCluster ? undefined : whole;
   const withJobs = nodesWithJobs(view, hold, rules);
@@ -195,15 +195,4 @@ export function describeHeld(
   const ofLaunches = total > 0 ? [`${total} ${total === 1 ? "launch" : "launches"} ${inPools}`] : [];
   const parts = [...ofLaunches, ...requests];
   return parts.length > 0 ? parts.join("; ") : because;
-}
-
-function ofScope(view: ScopeView, scope: Scope, rules: Rules): ScopeView {
-  if (scope === wholeCluster) return view;
-  const isOwn = ({ nodePool }: Readonly<{ nodePool: string }>) =>
-    scopeOf({ ...rules, scope: "nodepool" }, nodePool) === scope;
-  return {
-    ...view,
-    nodes: view.nodes.filter(isOwn),
-    claims: "unavailable" in view.claims ? view.claims : view.claims.filter(isOwn),
-  };
 }
