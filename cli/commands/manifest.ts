@@ -32,7 +32,7 @@ export const manifest = (terminal: Terminal): Command => {
 
 async function print(options: ManifestOptions, { out }: Terminal): Promise<void> {
   const { settings } = settingsFrom(options, { cluster: "any" });
-  const { manifestYaml } = await import("../../lambda/cluster-access/manifest-yaml.ts");
+  const { manifestYaml } = await import("../../local/run/manifest-yaml.ts");
   const { holdAnnotation: annotation, mode, auto } = settings;
   const rights = { mode, auto, nodeEvents: writesNodeEvents(settings) };
   out(manifestYaml([annotation], { rightsFor: options.holder, ...rights }).trimEnd());

@@ -5,8 +5,8 @@ import type { CallContext } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
-import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
+import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { type NodePool, nodePoolSchema } from "../advise/objects.ts";
 import { listAll } from "../advise/read.ts";
 

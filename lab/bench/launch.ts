@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import type { CallTime } from "../../lambda/telemetry/call-times.ts";
+import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { streamOf } from "../../local/run/watch-stream.ts";
 import type { DeployedCluster } from "../../test/real/deployed/cluster.ts";
 import { DeployedWorld } from "../../test/real/deployed/world.ts";

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
-import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
+import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { type ControlPlane, tokenOf, type User } from "../../test/real/engines/control-plane.ts";
 import { until } from "../../test/real/engines/processes.ts";

@@ -17,7 +17,7 @@ import { isRefusedByAdmission, isStatus } from "./error.ts";
 import { markPatch, patchOf } from "./node-changes.ts";
 import { eventsNamespace } from "./node-events.ts";
 import { listNodes, selectors } from "./node-lists.ts";
-import { asRecord, type NodeLife, parseNodeLife, textOr } from "./node-objects.ts";
+import { asRecord, type NodeLife, textOr } from "./node-objects.ts";
 import { nodeClaimsGroup } from "./nodeclaims.ts";
 
 export type KubernetesInspectionOptions = Readonly<{

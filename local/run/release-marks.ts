@@ -6,10 +6,10 @@ import type { Changed, Log, SeenNode } from "../../lambda/core/ports.ts";
 import { emptyRecord } from "../../lambda/core/record.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
-import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
+import { kubeconfigLogin } from "./kubeconfig-login.ts";
 import { recordIn } from "./run-table.ts";
 import { SqliteTable } from "./sqlite-table.ts";
 

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
 import * as v from "valibot";
-import { leaseNamespace } from "../../lambda/cluster-access/manifest-yaml.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
+import { leaseNamespace } from "./manifest-yaml.ts";
 
 export const leases = `/apis/coordination.k8s.io/v1/namespaces/${leaseNamespace}/leases`;
 const path = `${leases}/${holderName}`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
-import { manifestYaml } from "../../lambda/cluster-access/manifest-yaml.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
+import { manifestYaml } from "../../local/run/manifest-yaml.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 
 const manifest = async (...flags: string[]) => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { accessManifest } from "../../lambda/cluster-access/manifest.ts";
-import { manifestYaml, rightsToRun } from "../../lambda/cluster-access/manifest-yaml.ts";
 import type { Subject } from "../../lambda/cluster-access/policy.ts";
+import { manifestYaml, rightsToRun } from "../../local/run/manifest-yaml.ts";
 
 const name = "karpenter-node-holder";
 const rbac = "rbac.authorization.k8s.io";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { dump } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { BadInputError, BrokenSetupError } from "../../lambda/core/errors.ts";
-import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
+import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 import fc from "../support/fast-check.ts";
 import { newFolder } from "../support/new-folder.ts";

@@ -8,7 +8,7 @@ import {
   clusterRoleBindingPath,
   clusterRolePath,
 } from "../../lambda/cluster-access/manifest.ts";
-import { rightsToRun } from "../../lambda/cluster-access/manifest-yaml.ts";
+import { rightsToRun } from "../../local/run/manifest-yaml.ts";
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { holdIdOf } from "../../lambda/core/marks/hold-id.ts";

@@ -161,7 +161,7 @@ describe("effects have their place", () => {
   it("reads the environment only where a function starts, and passes it on to a program that logs in", () => {
     const starts = /^lambda\/main\/|^infra\/app\.ts$|^cli\/(main|terminal\/terminal)\.ts$/;
     const others = filesWith(/process\.env/, ours).filter((path) => !starts.test(path));
-    expect(others).toEqual(["lambda/kubernetes/kubeconfig-login.ts"]);
+    expect(others).toEqual(["local/run/kubeconfig-login.ts"]);
   });
 });
 

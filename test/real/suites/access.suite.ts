@@ -10,7 +10,7 @@ import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-mark
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isUnknownKind } from "../../../lambda/kubernetes/error.ts";
 import { KubernetesInspection } from "../../../lambda/kubernetes/inspection.ts";
-import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { kubeconfigLogin } from "../../../local/run/kubeconfig-login.ts";
 import { markPatch } from "../../../lambda/kubernetes/node-changes.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";

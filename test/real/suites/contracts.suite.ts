@@ -3,7 +3,7 @@ import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { NodeChange } from "../../../lambda/core/ports.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
-import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { kubeconfigLogin } from "../../../local/run/kubeconfig-login.ts";
 import type { ClusterAccess } from "../../../lambda/kubernetes/transport.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";

@@ -4,7 +4,7 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../../lambda/kubernetes/error.ts";
-import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { kubeconfigLogin } from "../../../local/run/kubeconfig-login.ts";
 import { CollectedMetrics } from "../../../simulator/collected-log.ts";
 import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";

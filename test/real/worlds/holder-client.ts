@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { manifestYaml, type RightsFor } from "../../../lambda/cluster-access/manifest-yaml.ts";
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
-import { kubeconfigLogin } from "../../../lambda/kubernetes/kubeconfig-login.ts";
+import { kubeconfigLogin } from "../../../local/run/kubeconfig-login.ts";
+import { manifestYaml, type RightsFor } from "../../../local/run/manifest-yaml.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import type { Plane } from "../engines/control-plane.ts";
 import type { World } from "./world.ts";

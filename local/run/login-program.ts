@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Cluster } from "@kubernetes/client-node";
 import * as v from "valibot";
-import { limitedText } from "./transport.ts";
+import { limitedText } from "../../lambda/kubernetes/transport.ts";
 
 const moment = v.pipe(
   v.string(),

@@ -2,11 +2,16 @@ import type { RequestOptions } from "node:https";
 import { createSecureContext } from "node:tls";
 import { KubeConfig, type User } from "@kubernetes/client-node";
 import * as v from "valibot";
-import { after, type Duration, formatDuration, later, minutes, seconds } from "../core/duration.ts";
-import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
-import type { Clock } from "../core/ports.ts";
+import { after, type Duration, formatDuration, later, minutes, seconds } from "../../lambda/core/duration.ts";
+import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import type { Clock } from "../../lambda/core/ports.ts";
+import {
+  type ClusterAccess,
+  type ClusterLogin,
+  inTime,
+  type Timer,
+} from "../../lambda/kubernetes/transport.ts";
 import { credentialsOf } from "./login-program.ts";
-import { type ClusterAccess, type ClusterLogin, inTime, type Timer } from "./transport.ts";
 
 /** A login may ask a person in a browser. */
 const longest: Duration = minutes(1);

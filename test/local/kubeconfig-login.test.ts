@@ -5,7 +5,7 @@ import { KubeConfig } from "@kubernetes/client-node";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
-import { kubeconfigLogin } from "../../lambda/kubernetes/kubeconfig-login.ts";
+import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { KubernetesTransport, type Timer } from "../../lambda/kubernetes/transport.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 import { noon } from "../../simulator/virtual-clock.ts";

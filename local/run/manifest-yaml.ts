@@ -1,8 +1,8 @@
 import type { V1ClusterRole, V1Role, V1RoleBinding } from "@kubernetes/client-node";
 import { dump } from "js-yaml";
-import { holderName } from "../core/marks/keys.ts";
-import { accessManifest, bound, type RightsOptions, rbac } from "./manifest.ts";
-import { holderGroup } from "./policy.ts";
+import { accessManifest, bound, type RightsOptions, rbac } from "../../lambda/cluster-access/manifest.ts";
+import { holderGroup } from "../../lambda/cluster-access/policy.ts";
+import { holderName } from "../../lambda/core/marks/keys.ts";
 
 /** The user of the rights: the deployed functions, or `run`, which also watches nodes. */
 export type RightsFor = "functions" | "run";
