@@ -5,22 +5,20 @@ import { holderName } from "./core/marks/keys.ts";
 export const parts = ["hold", "release", "sweep", "control", "cluster-access"] as const;
 export type Part = (typeof parts)[number];
 
-const longestFunctionName = 64;
-const longestScheduleGroupName = 64;
-const longestRuleName = 64;
+/** Of a function, a schedule group and a rule. */
+const longestName = 64;
 
 /** The fixed name of a function of this cluster, for example karpenter-node-holder-prod-release. */
 export const functionName = (cluster: string, part: Part): string =>
-  nameFor(cluster, `-${part}`, longestFunctionName);
+  nameFor(cluster, `-${part}`, longestName);
 
 /** One-shots invoke the release function by this alias alone; what comes through it cannot force a release. */
 export const scheduleAlias = "schedule";
 
-export const scheduleGroupName = (cluster: string): string => nameFor(cluster, "", longestScheduleGroupName);
+export const scheduleGroupName = (cluster: string): string => nameFor(cluster, "", longestName);
 
 /** A rule whose events come into the launch queue. The queue's policy names it, and so can be there before it. */
-export const ruleName = (cluster: string, what: string): string =>
-  nameFor(cluster, `-${what}`, longestRuleName);
+export const ruleName = (cluster: string, what: string): string => nameFor(cluster, `-${what}`, longestName);
 
 /** Alarms and dashboard have room for any cluster's name. */
 export const alarmName = (cluster: string, what: string): string => `${holderName}-${cluster}-${what}`;

@@ -13,13 +13,12 @@ type Limits = Pick<Rules, "scope" | "nodePools" | "maxRequest">;
 export const longestWindow = hours(24 * 7);
 
 /** A schedule, a time zone or none, a length, a scope or none. */
-const written =
+export const windowPattern =
   /^((?:cron|rate|at)\([^()]*\))(?: +([A-Za-z][\w+/-]*))? +(\d\w*)(?: +(cluster|nodepool\/[\w.-]+))?$/;
-export const windowPattern = new RegExp(written);
 
 /** Reads a window like "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h". */
 export function readWindow(text: string): Window {
-  const [, schedule = text, timeZone = "UTC", length = "", scope] = written.exec(text) ?? [];
+  const [, schedule = text, timeZone = "UTC", length = "", scope] = windowPattern.exec(text) ?? [];
   return { schedule, timeZone, for: length, scope };
 }
 

@@ -94,7 +94,11 @@ async function establish(
   await entries.asAdmin(async (rights) => {
     await check?.(rights, desired);
     const written = await rights.write(holdAnnotation);
-    if (written === "without policy") warnWithoutPolicy(log, desired);
+    if (written === "without policy")
+      log.warn("the cluster has no admission policies; only our own code limits us to our marks", {
+        cluster: desired.cluster,
+        reason: "it is older than Kubernetes 1.30",
+      });
     await rights.untilKnown();
     const others = await rights.otherMarks(holdAnnotation);
     if (mode === "observe" || others.size > 0) {
@@ -190,11 +194,4 @@ async function removeRights(rights: Rights, log: Log, desired: DesiredAccess): P
 async function refuseUnusable(entries: AccessEntries): Promise<void> {
   const why = await entries.whyUnusable();
   if (why) throw new BrokenSetupError(why);
-}
-
-function warnWithoutPolicy(log: Log, { cluster }: DesiredAccess): void {
-  log.warn("the cluster has no admission policies; only our own code limits us to our marks", {
-    cluster,
-    reason: "it is older than Kubernetes 1.30",
-  });
 }

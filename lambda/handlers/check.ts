@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { type Checking, checkLinks } from "../core/operate/check.ts";
-import type { CallContext, PassPorts, Ports } from "../core/ports.ts";
+import { type Checking, type CheckPorts, checkLinks } from "../core/operate/check.ts";
+import type { CallContext } from "../core/ports.ts";
 import { version } from "../version.ts";
 
 const check = v.object({ do: v.literal("check") });
@@ -11,7 +11,7 @@ const check = v.object({ do: v.literal("check") });
  */
 export const orCheck =
   <T>(
-    ports: PassPorts & Partial<Pick<Ports, "launches">>,
+    ports: CheckPorts,
     inspection: Checking["inspection"],
     handle: (payload: unknown, call: CallContext) => Promise<T>,
   ) =>
@@ -20,7 +20,7 @@ export const orCheck =
 
 /** What a function finds out about itself, and its version. */
 export async function answerCheck(
-  ports: PassPorts & Partial<Pick<Ports, "launches">>,
+  ports: CheckPorts,
   inspection: Checking["inspection"],
   call: CallContext,
 ): Promise<unknown> {

@@ -1,3 +1,5 @@
+import type { Duration } from "../core/duration.ts";
+
 /** What is stored: dates become ISO strings, what is undefined is left out. */
 export type Storable = string | number | boolean | Date | Fields | readonly Storable[] | undefined;
 export type Fields = { readonly [name: string]: Storable };
@@ -26,6 +28,11 @@ export const HoldTable = {
   sortKey: "name",
   forgetAt: "forgetAt",
 } as const;
+
+/** The field by which an item is forgotten so long after a moment. */
+export const forgetAfter = (moment: Date, kept: Duration): Fields => ({
+  [HoldTable.forgetAt]: Math.ceil((moment.getTime() + kept) / 1_000),
+});
 
 /** The kinds of items; each is one partition, so that one query reads all of it. */
 export const Kind = {

@@ -1,9 +1,9 @@
-import { after, type Duration, hours, later } from "../core/duration.ts";
+import { type Duration, hours, later } from "../core/duration.ts";
 import { BrokenSetupError } from "../core/errors.ts";
 import type { AllHolds, Clock, Holds } from "../core/ports.ts";
 import type { ScopeRecord } from "../core/record.ts";
 import type { Scope } from "../core/scope.ts";
-import { type Fields, HoldTable, type ItemTable, Kind } from "./item-table.ts";
+import { type Fields, forgetAfter, type ItemTable, Kind } from "./item-table.ts";
 import { readRecord } from "./stored-records.ts";
 
 /** Longer than an event may be late plus the longest hold. */
@@ -60,6 +60,5 @@ function forgetWithoutHold(record: ScopeRecord, now: Date): Fields {
   const { hold, requests, quiet } = record;
   if (hold) return {};
   const ends = [...requests.map(({ until }) => until), ...(quiet ? [quiet.until] : [])];
-  const forgetAt = after(ends.reduce(later, now), unheldKept);
-  return { [HoldTable.forgetAt]: Math.ceil(forgetAt.getTime() / 1_000) };
+  return forgetAfter(ends.reduce(later, now), unheldKept);
 }

@@ -1,7 +1,7 @@
-import { after, type Duration, hours } from "../core/duration.ts";
+import { hours } from "../core/duration.ts";
 import type { Clock, Journal, ProbeAnswer } from "../core/ports.ts";
 import { historyDays, type PastHold } from "../core/record.ts";
-import { type Fields, HoldTable, type ItemTable, Kind, type StoredItem } from "./item-table.ts";
+import { forgetAfter, type ItemTable, Kind, type StoredItem } from "./item-table.ts";
 import { readForgetAt, readPastHold, readProbe, readSweep } from "./stored-records.ts";
 
 const historyKept = hours(24 * historyDays);
@@ -67,7 +67,3 @@ export class StoredJournal implements Journal {
     return readForgetAt(item) * 1_000 <= this.#clock.now().getTime();
   }
 }
-
-const forgetAfter = (moment: Date, kept: Duration): Fields => ({
-  [HoldTable.forgetAt]: Math.ceil(after(moment, kept).getTime() / 1_000),
-});

@@ -1,6 +1,6 @@
 import { after, type Duration, hours } from "../duration.ts";
 import { BrokenSetupError, messageOf } from "../errors.ts";
-import type { CallContext, Context, PassContext } from "../ports.ts";
+import type { CallContext, PassPorts, Ports } from "../ports.ts";
 import { untilOf } from "../requests.ts";
 import type { Rules } from "../rules.ts";
 import type { Scope } from "../scope.ts";
@@ -35,7 +35,8 @@ export type CheckAnswer = Readonly<{
 }>;
 
 /** What a function is checked with. */
-type CheckContext = PassContext & Partial<Pick<Context, "launches">>;
+export type CheckPorts = PassPorts & Partial<Pick<Ports, "launches">>;
+type CheckContext = CheckPorts & CallContext;
 export type Checking = Readonly<{ inspection: Inspection; version: string }>;
 
 const recently: Duration = hours(1);

@@ -6,20 +6,14 @@ import { type Plan, planScope } from "../plan.ts";
 import { awaitedSince, driftedNodes, holdable, nodesWithJobs, type ScopeView } from "../plan-nodes.ts";
 import type { PassContext, SeenNode } from "../ports.ts";
 import { type Silence, silenceOf } from "../quiet.ts";
-import type { Figures, RequestCause, ScopeRecord } from "../record.ts";
+import type { Figures, Request, ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
 import { isOfRules, type Rules } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 import { accountOf, partOf, readView, rulesFor } from "../view.ts";
 
 /** A request that is on, as an operator wants to see it. */
-export type RequestStatus = Readonly<{
-  name: string;
-  cause: RequestCause;
-  reason: string;
-  since: Date;
-  until: Date;
-}>;
+export type RequestStatus = Omit<Request, "at" | "releasedAt"> & Readonly<{ since: Date }>;
 
 /** One scope as an operator wants to see it. */
 export type ScopeStatus = Readonly<{
@@ -141,13 +135,7 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
     ...(hold && { holdId: hold.id, since: hold.startedAt }),
     ...(isHeld && { until: plan.until }),
     ...(launchHold && isHeld && { launchesUntil: endOf(launchHold, rules).at }),
-    requests: requests.map(({ name, cause, reason, at, until }) => ({
-      name,
-      cause,
-      reason,
-      since: at,
-      until,
-    })),
+    requests: requests.map(({ at: since, ...request }) => ({ ...request, since })),
     launches: counts,
     extensions: figures.extensions,
     capped: figures.capped,
