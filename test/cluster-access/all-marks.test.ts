@@ -4,7 +4,7 @@ import { TryAgainError } from "../../lambda/core/errors.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { usersLabels } from "../contracts/nodes.ts";
+import { usersLabels } from "../contracts/nodes-world.ts";
 import { NodesOnFakeServer } from "../kubernetes/nodes-on-fake-server.ts";
 
 const clock = { now: () => new Date() };
@@ -43,17 +43,6 @@ describe("all marks of a cluster", () => {
     const labels = world.standIn.nodes().flatMap(({ metadata }) => textsOf(metadata.labels)[holdLabel] ?? []);
     expect(labels.toSorted()).toEqual(usersLabels.toSorted());
     expect(annotationsOf("e")).toEqual({ [annotation]: "8h" });
-  });
-
-  it("leave a node alone that is set to never while they come off", async () => {
-    add("a", holdId(1), { [annotation]: "true" });
-    world.onRequest = ({ method }) => {
-      if (method !== "PATCH") return;
-      world.onRequest = () => {};
-      world.standIn.editNode("a", { labels: { [holdLabel]: "never" } });
-    };
-    expect(await access.removeMarks(annotation)).toBe(0);
-    expect(annotationsOf("a")).toEqual({ [annotation]: "true" });
   });
 
   it("are not called done while some could not be changed", async () => {

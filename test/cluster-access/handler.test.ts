@@ -65,21 +65,6 @@ describe("a request of CloudFormation", () => {
     expect(await world.handle(remove)).toEqual({ PhysicalResourceId: "cluster-access/prod" });
   });
 
-  it("to delete again removes what the first time could not reach", async () => {
-    await world.handle(create);
-    world.cluster.addNode({ name: "a" });
-    await world.mark("a", present);
-    world.onCall = (call) => {
-      if (call.includes(" /api")) throw new Error("connect ETIMEDOUT 10.0.0.1:443");
-    };
-    await expect(world.handle(remove)).rejects.toThrow("may remain");
-    world.onCall = () => {};
-
-    await world.handle(remove);
-
-    expect([world.nodes, world.access.all.size, entriesOf()]).toEqual([{}, 0, []]);
-  });
-
   it.each<[string, (eks: AccessWorld["eks"]) => unknown]>([
     ["a cluster without access entries", (eks) => (eks.authenticationMode = "CONFIG_MAP")],
     ["throttled calls", (eks) => (eks.throttlesRemovals = true)],

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { after, earlier, hours } from "../../lambda/core/duration.ts";
+import { hours } from "../../lambda/core/duration.ts";
 import { planScope } from "../../lambda/core/plan.ts";
 import type { Request, ScopeRecord } from "../../lambda/core/record.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -37,70 +37,6 @@ const pass = (record: ScopeRecord, now: Date, deliveries: readonly Delivery[] = 
     newId: holdId(now.getTime() / 1_000),
     canQueue: true,
   });
-
-/** A pass whenever something is delivered, and every five minutes. */
-function* passesOf(all: readonly Delivery[]) {
-  let record: ScopeRecord = aRecord();
-  const times = [...all.map(({ now }) => now), ...Array.from({ length: 40 }, (_, n) => at(5 * n))];
-  for (const time of [...new Set(times.map((now) => now.getTime()))].toSorted((a, b) => a - b)) {
-    const now = new Date(time);
-    const plan = pass(
-      record,
-      now,
-      all.filter((one) => one.now.getTime() === now.getTime()),
-    );
-    yield { now, before: record, plan };
-    record = plan.record;
-  }
-}
-
-it("after any order of launches and duplicates nothing is held for longer than the last launch asks", () => {
-  fc.assert(
-    fc.property(launches, (all) => {
-      const last = Math.max(0, ...all.map(({ minute }) => minute));
-      for (const { now, plan } of passesOf(deliveriesOf(all))) {
-        if (plan.until) expect(plan.until.getTime()).toBeLessThanOrEqual(at(last + 20).getTime());
-        if (now >= at(last + 20)) expect(plan.until).toBeUndefined();
-      }
-    }),
-  );
-});
-
-it("every launch is held until its time is over or the cap is reached, unless it came before the end of a breather", () => {
-  fc.assert(
-    fc.property(launches, (all) => {
-      const deliveries = deliveriesOf(all);
-      for (const { now, plan } of passesOf(deliveries)) {
-        const { quiet, launchHold } = plan.record;
-        const wanted = deliveries
-          .filter((one) => one.now <= now && one.launchedAt >= (quiet?.until ?? at(0)))
-          .map(({ launchedAt }) => after(launchedAt, rules.hold))
-          .filter((end) => end > now);
-        const cap = launchHold ? after(launchHold.startedAt, rules.maxHold) : at(0);
-        for (const end of wanted)
-          expect(plan.until?.getTime()).toBeGreaterThanOrEqual(earlier(end, cap).getTime());
-      }
-    }),
-  );
-});
-
-it("no hold is longer than the cap without a break, and its end only moves forward", () => {
-  fc.assert(
-    fc.property(launches, (all) => {
-      let heldSince: Date | undefined;
-      for (const { now, before, plan } of passesOf(deliveriesOf(all))) {
-        const { until, record } = plan;
-        heldSince = until ? (heldSince ?? now) : undefined;
-        if (!until || !heldSince) continue;
-        expect(until.getTime()).toBeLessThanOrEqual(after(heldSince, rules.maxHold).getTime());
-        const { launchHold: was } = before;
-        if (!was || !record.launchHold) continue;
-        expect(record.launchHold.startedAt).toEqual(was.startedAt);
-        expect(record.launchHold.lastLaunchAt.getTime()).toBeGreaterThanOrEqual(was.lastLaunchAt.getTime());
-      }
-    }),
-  );
-});
 
 it("the order in which launches are reported does not matter", () => {
   fc.assert(

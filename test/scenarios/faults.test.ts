@@ -77,11 +77,3 @@ describe("a queue that refuses messages", () => {
     await mustHoldAndRelease(world, after(noon, minutes(5)));
   });
 });
-
-describe("a scheduler that fails for hours", () => {
-  it("prevents neither marks nor releases", async () => {
-    const world = aboutToHold();
-    world.refuses = (call) => call === "arm";
-    await mustHoldAndRelease(world, after(noon, minutes(5)));
-  });
-});

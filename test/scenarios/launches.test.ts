@@ -12,15 +12,6 @@ function twoNodes(rules: ConstructorParameters<typeof Scenario>[0] = {}): Scenar
   return world;
 }
 
-/** How many minutes in a row it was so. */
-const stretches = (byMinute: readonly boolean[], wanted: boolean): readonly number[] =>
-  byMinute
-    .map((one) => (one === wanted ? "x" : " "))
-    .join("")
-    .trim()
-    .split(/ +/)
-    .map(({ length }) => length);
-
 describe("a burst", () => {
   it("is held from its first launch until 20 minutes after its last, the nodes that join, too", async () => {
     const world = twoNodes();
@@ -49,18 +40,6 @@ describe("a burst", () => {
     ]);
     expect(world.queue.messages).toEqual([]);
   });
-
-  it("whose events were lost is found by its NodeClaims at the next sweep", async () => {
-    const world = twoNodes();
-    for (let n = 0; n < 3; n++) world.launch({ eventAfter: null });
-
-    await world.pass(minutes(5));
-
-    expect(world.heldNodes()).toEqual(["a", "b", "node-1", "node-2", "node-3"]);
-    expect(world.metrics.total("MissedLaunches")).toBe(3);
-    await world.pass(minutes(15));
-    expect([world.marks(), world.history().length]).toEqual([{}, 1]);
-  });
 });
 
 describe("a steady stream of launches", () => {
@@ -87,44 +66,6 @@ describe("a steady stream of launches", () => {
       expect(world.hold()).toMatchObject({ startedAt: at(130) });
     },
   );
-
-  it.each([2, 7, 19])(
-    "every %i minutes holds for maxHold at most, and leaves the nodes alone for a breather at least, for hours",
-    async (every) => {
-      const world = twoNodes();
-      const held: boolean[] = [];
-      for (let minute = 0; minute < 4.5 * 60; minute++) {
-        if (minute % every === 0) world.launch({ joinsAfter: null });
-        await world.pass(minutes(1));
-        held.push(world.heldNodes().length > 0);
-      }
-      const lengths = (wanted: boolean) => stretches(held.slice(0, held.lastIndexOf(true) + 1), wanted);
-      expect(Math.max(...lengths(true))).toBeLessThanOrEqual(120);
-      expect(lengths(false).length).toBeGreaterThanOrEqual(2);
-      expect(Math.min(...lengths(false))).toBeGreaterThanOrEqual(10);
-    },
-  );
-
-  it("never ends a hold without a cap", async () => {
-    const world = twoNodes({ maxHold: 0 });
-    for (let n = 0; n < 20; n++) {
-      world.launch({ joinsAfter: null });
-      await world.pass(minutes(19));
-      expect(world.heldNodes()).toEqual(["a", "b"]);
-    }
-    expect(world.history()).toEqual([]);
-  });
-
-  it("does not end what a person asked for", async () => {
-    const world = twoNodes();
-    await world.control({ do: "hold", name: "test", for: "3h", reason: "load test" });
-    for (let n = 0; n < 36; n++) {
-      if (n < 25) world.launch({ joinsAfter: null });
-      await world.pass(minutes(5));
-      expect(world.heldNodes()).toEqual(n < 35 ? ["a", "b"] : []);
-    }
-    expect(world.history()).toMatchObject([{ requests: ["load test"], capped: true }]);
-  });
 });
 
 describe("two NodePools with scope=nodepool", () => {
@@ -147,41 +88,5 @@ describe("two NodePools with scope=nodepool", () => {
     expect(both).toEqual(["a", "b", "node-1", "node-2"]);
     expect(batch).toEqual(["b", "node-2"]);
     expect([world.marks(), world.history().length]).toEqual([{}, 2]);
-  });
-});
-
-describe("drift in a burst", () => {
-  it("goes on: launches mark no drifted node, a person's hold does", async () => {
-    const world = twoNodes();
-    world.nodeClaims.change("i-a", { driftedAt: noon });
-
-    world.launch();
-    await world.pass(minutes(2));
-    const ofLaunches = world.heldNodes();
-    await world.control({ do: "hold", name: "test", for: "5m", reason: "load test" });
-    const ofPerson = world.heldNodes();
-    await world.pass(minutes(6));
-    const afterwards = world.heldNodes();
-
-    expect(ofLaunches).toEqual(["b", "node-1"]);
-    expect(ofPerson).toEqual(["a", "b", "node-1"]);
-    expect(afterwards).toEqual(["b", "node-1"]);
-    expect(world.nodes.history("a")).toEqual([undefined, "true", undefined]);
-  });
-});
-
-describe("NodeClaims that may not be read", () => {
-  it("keep no launch from being held, and a node whose event was lost is found by itself", async () => {
-    const world = twoNodes();
-    world.nodeClaims.refusedWith = 403;
-    world.nodeClaims.change("i-a", { driftedAt: noon });
-
-    world.launch({ eventAfter: null, joinsAfter: minutes(1) });
-    await world.pass(minutes(5));
-
-    expect(world.heldNodes()).toEqual(["a", "b", "node-1"]);
-    expect(world.metrics.total("RightsMissing")).toBeGreaterThan(0);
-    await world.pass(minutes(17));
-    expect([world.marks(), world.history().length]).toEqual([{}, 1]);
   });
 });

@@ -151,19 +151,7 @@ describe("a pause", () => {
   });
 });
 
-describe("observe", () => {
-  it("records what would be held and what went meanwhile, and marks nothing", async () => {
-    const world = twoNodes({ mode: "observe" });
-
-    world.launch();
-    await world.pass(minutes(2));
-    world.nodes.remove("a");
-    await world.pass(minutes(20));
-
-    expect(world.calls.filter((call) => call.startsWith("patch "))).toEqual([]);
-    expect(world.history()).toMatchObject([{ nodes: 3, observed: { removed: 1 }, launches: { default: 1 } }]);
-  });
-
+describe("a change to mode=observe", () => {
   it("releases what was marked before", async () => {
     const world = twoNodes();
     world.launch();
