@@ -8,27 +8,18 @@ import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/c
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
+import { answering } from "../kubernetes/answers-in-turn.ts";
 
 const clock = { now: () => new Date() };
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
-
-/** An API server that records its requests and gives these answers. */
-function answering(answer: (call: KubernetesCall) => unknown) {
-  const asked: KubernetesCall[] = [];
-  const call = async (one: KubernetesCall) => {
-    asked.push(one);
-    return answer(one);
-  };
-  return { asked, call };
-}
 
 const refuse = (status: number, name = "") => {
   throw explained(new KubernetesError("a call", status, { details: { name, causes: [] } }));
 };
 const missing = () => refuse(404, "karpenter-node-holder");
 const none = () => ({});
-const accessOf = (api: KubernetesCaller, nodeEvents = false) =>
+const accessOf = ({ api }: Readonly<{ api: KubernetesCaller }>, nodeEvents = false) =>
   new KubernetesAccess({ api, clock, log: new CollectedLog(), nodeEvents });
 const policy = admissionPolicy([annotation]);
 const { matchConstraints: constraints, matchConditions: conditions = [] } = policy.spec ?? {};
@@ -36,9 +27,9 @@ const kindOf = ({ path }: KubernetesCall) => path.split("/").at(-2);
 
 describe("our rights in a cluster", () => {
   it("are written by server-side apply: the role, what restrains, then what allows", async () => {
-    const api = answering(({ body }) => body);
-    expect(await accessOf(api).write(annotation)).toBe("with policy");
-    const written = api.asked.filter(({ method }) => method !== "DELETE");
+    const server = answering(({ body }) => body);
+    expect(await accessOf(server).write(annotation)).toBe("with policy");
+    const written = server.calls.filter(({ method }) => method !== "DELETE");
     expect(written.map(({ path }) => path)).toEqual(accessManifest([annotation]).map(({ path }) => path));
     for (const { method, query, contentType } of written) {
       expect({ method, query, contentType }).toEqual({
@@ -50,15 +41,17 @@ describe("our rights in a cluster", () => {
   });
 
   it("are removed, and what is missing is done", async () => {
-    const api = answering(missing);
-    await accessOf(api).remove();
-    expect(api.asked.map(({ path }) => path)).toEqual(everyAccessObject.map(({ path }) => path));
-    for (const { method } of api.asked) expect(method).toBe("DELETE");
+    const server = answering(missing);
+    await accessOf(server).remove();
+    expect(server.calls.map(({ path }) => path)).toEqual(everyAccessObject.map(({ path }) => path));
+    for (const { method } of server.calls) expect(method).toBe("DELETE");
   });
 
   it("to write Events are written where the settings ask for them, and else taken back", async () => {
-    const ofEvents = (api: ReturnType<typeof answering>) =>
-      api.asked.filter(({ path }) => path.includes("/namespaces/")).map(({ method, path }) => [method, path]);
+    const ofEvents = (server: ReturnType<typeof answering>) =>
+      server.calls
+        .filter(({ path }) => path.includes("/namespaces/"))
+        .map(({ method, path }) => [method, path]);
     const paths = ["roles", "rolebindings"].map(
       (kind) => `/apis/rbac.authorization.k8s.io/v1/namespaces/default/${kind}/karpenter-node-holder`,
     );
@@ -66,16 +59,16 @@ describe("our rights in a cluster", () => {
       [true, "PATCH"],
       [false, "DELETE"],
     ] as const) {
-      const api = answering((call) => (call.method === "DELETE" ? missing() : call.body));
-      await accessOf(api, nodeEvents).write(annotation);
-      expect(ofEvents(api)).toEqual(paths.map((path) => [method, path]));
+      const server = answering((call) => (call.method === "DELETE" ? missing() : call.body));
+      await accessOf(server, nodeEvents).write(annotation);
+      expect(ofEvents(server)).toEqual(paths.map((path) => [method, path]));
     }
   });
 
   it("do without the policy where the cluster knows none", async () => {
-    const api = answering(({ path, body }) => (path.includes("admission") ? refuse(404) : (body ?? {})));
-    expect(await accessOf(api).write(annotation)).toBe("without policy");
-    expect(api.asked.map(kindOf)).toContain("clusterrolebindings");
+    const server = answering(({ path, body }) => (path.includes("admission") ? refuse(404) : (body ?? {})));
+    expect(await accessOf(server).write(annotation)).toBe("without policy");
+    expect(server.calls.map(kindOf)).toContain("clusterrolebindings");
   });
 
   it("report what to check when we may not write them", async () => {
@@ -85,8 +78,8 @@ describe("our rights in a cluster", () => {
   });
 
   it.each([403, 404])("cannot be written where the ClusterRole is answered with %i", async (status) => {
-    const api = answering(({ path, body }) => (path.includes("roles/") ? refuse(status) : body));
-    await expect(accessOf(api).write(annotation)).rejects.toThrow();
+    const server = answering(({ path, body }) => (path.includes("roles/") ? refuse(status) : body));
+    await expect(accessOf(server).write(annotation)).rejects.toThrow();
   });
 
   it("cannot be checked, read or removed where the cluster refuses", async () => {
@@ -101,10 +94,10 @@ describe("our rights in a cluster", () => {
   });
 
   it("are revoked by removing the bindings", async () => {
-    const api = answering(none);
-    await accessOf(api).revoke();
+    const server = answering(none);
+    await accessOf(server).revoke();
     const of = "/apis/rbac.authorization.k8s.io/v1";
-    expect(api.asked).toEqual([
+    expect(server.calls).toEqual([
       { method: "DELETE", path: `${of}/clusterrolebindings/karpenter-node-holder` },
       { method: "DELETE", path: `${of}/namespaces/default/rolebindings/karpenter-node-holder` },
     ]);
@@ -134,17 +127,17 @@ describe("our rights in a cluster", () => {
 
   it("are right when all we want is there, whatever the server added", async () => {
     const stored = new Map(accessManifest([annotation]).map(({ path, object }) => [path, object]));
-    const api = answering(({ path }) => {
+    const server = answering(({ path }) => {
       const object = stored.get(path);
       const metadata = { ...Object(object).metadata, uid: "1", managedFields: [] };
       return { ...object, metadata, status: { observedGeneration: 1 } };
     });
-    expect((await accessOf(api).check([annotation])).map(({ state }) => state)).toEqual(
+    expect((await accessOf(server).check([annotation])).map(({ state }) => state)).toEqual(
       Array(4).fill("right"),
     );
-    const ofOthers = (await accessOf(api).check([older])).map(({ state }) => state);
+    const ofOthers = (await accessOf(server).check([older])).map(({ state }) => state);
     expect(ofOthers).toEqual(["right", "different", "right", "right"]);
-    for (const { method } of api.asked) expect(method).toBe("GET");
+    for (const { method } of server.calls) expect(method).toBe("GET");
   });
 
   it.each<[string, object, string]>([
@@ -168,8 +161,8 @@ describe("our rights in a cluster", () => {
     ["nothing", {}, "right"],
   ])("are compared as a whole: a policy with %s", async (_, spec, state) => {
     const changed = { ...policy, spec: { ...policy.spec, ...spec } };
-    const api = answering(({ path }) => (path.includes("policies/") ? changed : {}));
-    const found = await accessOf(api).check([annotation]);
+    const server = answering(({ path }) => (path.includes("policies/") ? changed : {}));
+    const found = await accessOf(server).check([annotation]);
     expect(found.find(({ kind }) => kind === "ValidatingAdmissionPolicy")?.state).toBe(state);
   });
 
@@ -182,9 +175,9 @@ describe("our rights in a cluster", () => {
 
   it("replace an object in which others have set fields of their own", async () => {
     const foreign = { spec: {}, metadata: { resourceVersion: "7" } };
-    const api = answering(({ path, body }) => (path.includes("bindings") ? foreign : body));
-    await accessOf(api).write(annotation);
-    const replaced = api.asked.filter(({ method }) => method === "PUT");
+    const server = answering(({ path, body }) => (path.includes("bindings") ? foreign : body));
+    await accessOf(server).write(annotation);
+    const replaced = server.calls.filter(({ method }) => method === "PUT");
     expect(replaced.map(kindOf)).toEqual(["validatingadmissionpolicybindings", "clusterrolebindings"]);
     for (const { body } of replaced) {
       expect(body).toMatchObject({ metadata: { name: "karpenter-node-holder", resourceVersion: "7" } });

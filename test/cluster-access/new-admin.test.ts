@@ -2,9 +2,9 @@ import { expect, it } from "vitest";
 import { newAdmin } from "../../lambda/cluster-access/new-admin.ts";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
-import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { VirtualClock } from "../../simulator/virtual-clock.ts";
+import { answersInTurn } from "../kubernetes/answers-in-turn.ts";
 
 const get = { method: "GET", path: "/api/v1/nodes" } as const;
 const forbidden = explained(new KubernetesError("GET /api/v1/nodes", 403, {}));
@@ -15,14 +15,7 @@ const loginRefused = explained(new KubernetesError("GET /api/v1/nodes", 401, {})
 function answering(...answers: readonly (Error | "done")[]) {
   const clock = new VirtualClock();
   const began = clock.now().getTime();
-  const left = [...answers];
-  const api: KubernetesCaller = {
-    call: async () => {
-      const answer = left.length > 1 ? left.shift() : left[0];
-      if (answer instanceof Error) throw answer;
-      return answer;
-    },
-  };
+  const { api } = answersInTurn(answers);
   const sleep = async (pause: number) => void clock.pass(pause);
   const deadline = new Date(began + minutes(4));
   const admin = newAdmin({ api, clock, sleep });

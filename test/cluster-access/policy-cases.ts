@@ -1,6 +1,6 @@
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { usersLabels } from "../contracts/nodes.ts";
+import { usersLabels } from "../contracts/nodes-world.ts";
 import { admittedOwners, refusedOwners } from "./policy-owner-cases.ts";
 import {
   annotate,

@@ -1,86 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
-import { holderName, holdLabel, Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
-import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { holderName, holdLabel } from "../../lambda/core/marks/keys.ts";
+import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
-import { KubernetesInspection } from "../../lambda/kubernetes/inspection.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
-import { until } from "../support/context.ts";
-
-const { annotation } = Karpenter.v1;
-/** As the API server answers for a policy: the cause names it. */
-const refusal = (message: string) =>
-  new KubernetesError("PATCH", 422, { message, details: { name: "a", causes: [{ message }] } });
-const denial = refusal("denied request");
-const isForeign = (call: KubernetesCall) => JSON.stringify(call.body).includes("not-ours");
-
-type Node = Readonly<Record<string, unknown>>;
-const aNode = (name: string, metadata: Node = {}): Node => ({
-  metadata: {
-    name,
-    uid: `uid-${name}`,
-    creationTimestamp: after(noon, -hours(100)).toISOString(),
-    ...metadata,
-  },
-});
-
-const nodeRights = ["get nodes", "list nodes"];
-const claimRights = ["list nodeclaims of karpenter.sh"];
-
-/** A cluster that grants these rights and answers dry runs so. */
-function aCluster(
-  about: Readonly<{
-    nodes?: readonly Node[];
-    rights?: readonly string[];
-    gitVersion?: unknown;
-    karpenter?: KarpenterGeneration;
-    mode?: "hold" | "observe";
-    auto?: boolean;
-    nodeEvents?: boolean;
-    patch?: (call: KubernetesCall) => unknown;
-    /** What is answered instead. */
-    answer?: (call: KubernetesCall) => Readonly<{ instead: unknown }> | undefined;
-  }> = {},
-) {
-  const { nodes = [aNode("a")], rights = [...nodeRights, "patch nodes", ...claimRights] } = about;
-  const { gitVersion = "v1.36.1", karpenter = "v1", mode = "hold" } = about;
-  const { auto = false, nodeEvents = false } = about;
-  const calls: KubernetesCall[] = [];
-  const patch =
-    about.patch ??
-    ((call) => {
-      if (isForeign(call)) throw denial;
-      return aNode("a");
-    });
-  const api: KubernetesCaller = {
-    async call(call) {
-      calls.push(call);
-      const other = about.answer?.(call);
-      if (other) return other.instead;
-      if (call.path === "/version") return { gitVersion };
-      if (call.method === "POST") {
-        const asked = JSON.parse(JSON.stringify(call.body)).spec.resourceAttributes;
-        const where = asked.group ?? asked.namespace;
-        const right = `${asked.verb} ${asked.resource}${where ? ` of ${where}` : ""}`;
-        return { status: { allowed: rights.includes(right) } };
-      }
-      return call.method === "GET" ? { metadata: {}, items: nodes } : patch(call);
-    },
-  };
-  const inspection = new KubernetesInspection({
-    api,
-    karpenter,
-    annotation,
-    nodePools: { only: [], except: [] },
-    mode,
-    auto,
-    nodeEvents,
-    clock: new VirtualClock(),
-  });
-  return { calls, inspect: () => inspection.inspect(until(after(noon, minutes(1)))) };
-}
+import { noon } from "../../simulator/virtual-clock.ts";
+import {
+  aCluster,
+  aNode,
+  annotation,
+  claimRights,
+  denial,
+  isForeign,
+  nodeRights,
+  refusal,
+} from "./inspected-cluster.ts";
 
 describe("an inspection of a cluster", () => {
   it("finds no problem when rights and policy are correct", async () => {
@@ -232,69 +166,6 @@ describe("an inspection of a cluster", () => {
       ownChange: "not tried",
       said: expect.stringMatching(/denied request$/),
     });
-  });
-
-  it("finds nodes stuck in deletion, but not those that are still draining", async () => {
-    const going = (name: string, since: number, finalizers = ["karpenter.sh/termination"]) =>
-      aNode(name, { deletionTimestamp: after(noon, -since).toISOString(), finalizers });
-    const nodes = [
-      going("stuck", minutes(30)),
-      going("draining", minutes(30) - 1),
-      aNode("not-going", { finalizers: ["karpenter.sh/termination"] }),
-      going("other", hours(2), ["x/y"]),
-    ];
-    const { stuck } = await aCluster({ nodes }).inspect();
-    expect(stuck).toEqual([{ node: "stuck", since: after(noon, -minutes(30)) }]);
-  });
-
-  it("finds nodes that a user has held for longer than a day, and who it was", async () => {
-    const wrote = (since: number) => [
-      {
-        manager: "kubectl-annotate",
-        time: after(noon, -since).toISOString(),
-        fieldsV1: { "f:metadata": { "f:annotations": { [`f:${annotation}`]: {} } } },
-      },
-    ];
-    const annotations = { [annotation]: "true" };
-    const nodes = [
-      aNode("long", { annotations, managedFields: wrote(hours(24)) }),
-      aNode("since-today", { annotations, managedFields: wrote(hours(24) - 1) }),
-      aNode("ours", { annotations, labels: { [holdLabel]: holdId(1) } }),
-      aNode("not-held"),
-      aNode("by-unknown-writer", { annotations }),
-    ];
-    const { userHeld } = await aCluster({ nodes }).inspect();
-    expect(userHeld).toEqual([
-      { node: "long", since: after(noon, -hours(24)), by: "kubectl-annotate" },
-      { node: "by-unknown-writer", since: after(noon, -hours(100)) },
-    ]);
-  });
-
-  it("finds nodes whose annotation protects nothing, and none that is left unprotected on purpose", async () => {
-    const annotated = (name: string, value: string) => aNode(name, { annotations: { [annotation]: value } });
-    const nodes = [
-      annotated("a", "30m"),
-      annotated("b", "x".repeat(101)),
-      annotated("c", "true"),
-      annotated("d", "false"),
-    ];
-    const { ineffective } = await aCluster({ nodes }).inspect();
-    expect(ineffective).toEqual([
-      { node: "a", value: "30m" },
-      { node: "b", value: "x".repeat(100) },
-    ]);
-  });
-
-  it("names of each problem the first twenty nodes", async () => {
-    const deletionTimestamp = after(noon, -hours(2)).toISOString();
-    const going = { deletionTimestamp, finalizers: ["karpenter.sh/termination"] };
-    const nodes = ["true", "30m"].flatMap((value) =>
-      Array.from({ length: 21 }, (_, n) =>
-        aNode(`${value}-${n}`, { ...going, annotations: { [annotation]: value } }),
-      ),
-    );
-    const { stuck, userHeld, ineffective } = await aCluster({ nodes }).inspect();
-    for (const found of [stuck, userHeld, ineffective]) expect(found).toHaveLength(20);
   });
 
   it("tries nothing on a node that is its user's", async () => {

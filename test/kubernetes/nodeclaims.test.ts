@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
-import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { until } from "../support/context.ts";
+import { answering } from "./answers-in-turn.ts";
 
 type Answer = (call: KubernetesCall) => unknown;
 
@@ -22,17 +23,9 @@ const list = (items: readonly unknown[], next = "") => ({ metadata: { continue: 
 
 /** A cluster that answers with these NodeClaims. */
 function aCluster(claims: Answer, karpenter: "v1" | "v0.31" = "v1", only: string[] = []) {
-  const calls: KubernetesCall[] = [];
-  const api: KubernetesCaller = {
-    async call(call) {
-      calls.push(call);
-      return claims(call);
-    },
-  };
-  return {
-    calls,
-    nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools: { only, except: [] } }),
-  };
+  const { api, calls } = answering(claims);
+  const nodeClaims = new KubernetesNodeClaims({ api, karpenter, nodePools: { only, except: [] } });
+  return { calls, nodeClaims };
 }
 
 describe("the NodeClaims of a scope", () => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
-import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { KubernetesPods } from "../../lambda/kubernetes/pods.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { until } from "../support/context.ts";
+import { answering } from "./answers-in-turn.ts";
 
 const soon = until(after(noon, minutes(1)));
 const podsPath = "/api/v1/pods";
@@ -29,13 +30,7 @@ type Answer = (call: KubernetesCall) => unknown;
 
 /** A cluster that answers with these pods and PodDisruptionBudgets. */
 function aCluster(answer: Partial<Record<string, Answer>>, pageSize?: number) {
-  const calls: KubernetesCall[] = [];
-  const api: KubernetesCaller = {
-    async call(call) {
-      calls.push(call);
-      return answer[call.path]?.(call) ?? list([]);
-    },
-  };
+  const { api, calls } = answering((call) => answer[call.path]?.(call) ?? list([]));
   return { calls, pods: new KubernetesPods({ api, ...(pageSize && { pageSize }) }) };
 }
 
