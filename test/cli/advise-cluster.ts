@@ -157,3 +157,12 @@ export async function adviseOn(served: Served, ...words: readonly string[]) {
 }
 
 export const anHour = minutes(60);
+
+/** Everything that can be read of a cluster in which nothing happened. */
+export const readable = {
+  nodePools: [aNodePool({ name: "default" })],
+  nodeClaims: [],
+  nodes: [],
+  pods: [karpentersPod()],
+  ...{ pdbs: [], jobs: [], events: [] },
+};

@@ -7,7 +7,7 @@ import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import type { ClusterAccess, ClusterLogin } from "../../lambda/kubernetes/transport.ts";
 import { within } from "../support/context.ts";
 import { AnnotationWatch } from "./annotation-watch.ts";
-import type { NodesOptions, NodesWorld } from "./nodes.ts";
+import type { NodesOptions, NodesWorld } from "./nodes-world.ts";
 
 const clock = { now: () => new Date() };
 const noMetrics: Metrics = { add: () => {} };

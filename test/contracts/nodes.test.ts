@@ -2,8 +2,9 @@ import { describe } from "vitest";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { clientOf, clusterNodesWorld } from "./cluster-nodes.ts";
 import { nodeEventsContract } from "./node-events.ts";
-import { type NodesOptions, type NodesWorld, nodesContract } from "./nodes.ts";
+import { nodesContract } from "./nodes.ts";
 import { nodesApiContract } from "./nodes-api.ts";
+import type { NodesOptions, NodesWorld } from "./nodes-world.ts";
 
 async function standInWorld(options: NodesOptions): Promise<NodesWorld> {
   const standIn = await FakeKubernetesServer.start();

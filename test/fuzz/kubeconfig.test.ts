@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { dump } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { BadInputError, BrokenSetupError } from "../../lambda/core/errors.ts";
-import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
+import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
+import { base64, configOf } from "../local/kubeconfigs.ts";
 import fc from "../support/fast-check.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { swapped } from "./faulty-answers.ts";
@@ -15,15 +16,6 @@ const path = join(folder, "config");
 
 const secrets = ["the-secret-token", "the-secret-password", "the-secret-key"];
 const [token = "", password = "", key = ""] = secrets;
-const base64 = (text: string) => Buffer.from(text).toString("base64");
-const configOf = (cluster: object, user: object) => ({
-  apiVersion: "v1",
-  kind: "Config",
-  clusters: [{ name: "c", cluster: { server: "https://c.example.com", ...cluster } }],
-  users: [{ name: "u", user }],
-  contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
-  "current-context": "x",
-});
 const whole = configOf(
   { "certificate-authority-data": base64("ca"), "tls-server-name": "c" },
   { token, username: "me", password, "client-key-data": base64(key), as: "another-user" },

@@ -10,7 +10,7 @@ import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { markListed, releaseListed } from "../contracts/nodes.ts";
+import { markListed, releaseListed } from "../contracts/nodes-world.ts";
 import { until } from "../support/context.ts";
 import fc from "../support/fast-check.ts";
 import { type AnswerChange, ChangingProxy, changes } from "./faulty-answers.ts";

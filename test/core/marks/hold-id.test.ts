@@ -4,7 +4,7 @@ import { isExcluded } from "../../../lambda/core/marks/keys.ts";
 import { holdIds } from "../../../lambda/system-clock.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { usersLabels } from "../../contracts/nodes.ts";
+import { usersLabels } from "../../contracts/nodes-world.ts";
 
 it("the ids of new holds and of trials follow the grammar", () => {
   expect(holdIdOf(noon, "k3f9ax")).toBe("20261121t120000-k3f9ax");

@@ -3,7 +3,7 @@ import { clusterTag, holdLabel, isIneffective, Karpenter } from "../../../lambda
 import { planMark } from "../../../lambda/core/marks/plan-marks.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { usersLabels } from "../../contracts/nodes.ts";
+import { usersLabels } from "../../contracts/nodes-world.ts";
 
 const [h1, h2, h3] = [holdId(1), holdId(2), holdId(3)];
 const [key, other] = ["key", "other"];

@@ -3,7 +3,7 @@ import { holderName, holdLabel } from "../../../lambda/core/marks/keys.ts";
 import { type MarkKeys, type MarkToRelease, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
-import { usersLabels } from "../../contracts/nodes.ts";
+import { usersLabels } from "../../contracts/nodes-world.ts";
 
 const [h1, h2] = [holdId(1), holdId(2)];
 const keys: MarkKeys = ["new"];

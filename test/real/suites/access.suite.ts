@@ -4,15 +4,11 @@ import {
   type KubernetesAccessOptions,
 } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { holderGroup, policySpec } from "../../../lambda/cluster-access/policy.ts";
-import { after, hours } from "../../../lambda/core/duration.ts";
-import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import { type MarkKeys, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
+import { holderName, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import type { MarkKeys } from "../../../lambda/core/marks/plan-marks.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isUnknownKind } from "../../../lambda/kubernetes/error.ts";
-import { KubernetesInspection } from "../../../lambda/kubernetes/inspection.ts";
 import { kubeconfigLogin } from "../../../local/run/kubeconfig-login.ts";
-import { markPatch } from "../../../lambda/kubernetes/node-changes.ts";
-import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import {
@@ -26,7 +22,6 @@ import {
   both,
   type Case,
   forms,
-  mark,
   merge,
   type Node,
   older,
@@ -38,19 +33,17 @@ import { buildCel, decideByOldestCel } from "../engines/cel.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 import { forgedOwners } from "../worlds/forged-owners.ts";
+import { inspections } from "../worlds/inspections.ts";
+import { keptByUsers } from "../worlds/kept-by-users.ts";
 import { nodeEventsOn } from "../worlds/node-events.ts";
-import { applied, createNode, outcomeOf, patched, removeNode, soon } from "../worlds/tried-node.ts";
+import { createNode, outcomeOf, patched, removeNode, soon } from "../worlds/tried-node.ts";
 
 const { annotation } = Karpenter.v1;
 const h1 = holdId(1);
-const karpenters: Node = { labels: { [Karpenter.v1.poolLabel]: "default" } };
 const { "merge patch": mergePatch } = forms as Readonly<Record<"merge patch", Form>>;
 /** Whether this is the message of a rule, and no error of its evaluation. */
 const isOfPolicy = (keys: MarkKeys, decision: string) =>
   policySpec(keys, holderGroup).validations?.some(({ message }) => message === decision) === true;
-/** Whether a time that the server recorded, in whole seconds, lies between `began` and now. */
-const isSince = (began: number) => (at: Date) => at.getTime() > began - 1_000 && at.getTime() <= Date.now();
-
 describe("the oldest Kubernetes that has policies", () => {
   beforeAll(buildCel);
 
@@ -78,7 +71,6 @@ describe("what a real API server allows the holder to do", () => {
   let access: KubernetesAccess;
 
   const create = (node: Node) => createNode(admin, node);
-  const apply = (manager: string, metadata: object) => admin.call(applied(manager, metadata), soon());
   const remove = () => removeNode(admin);
   const attempt = (call: KubernetesCall) => outcomeOf(holder, call);
   const accessWith = (options: Pick<KubernetesAccessOptions, "mode" | "auto" | "nodeEvents">) =>
@@ -218,114 +210,9 @@ describe("what a real API server allows the holder to do", () => {
     expect(isUnknownKind(await get("nosuchpolicies"))).toBe(true);
   });
 
-  describe("when a user also wants to keep a held node", () => {
-    const contentType = "application/merge-patch+json";
-    const change = (body: object, query: Readonly<Record<string, string>>) =>
-      admin.call({ method: "PATCH", path, query, contentType, body }, soon());
-    const held = async () => parseNodeLife(await admin.call({ method: "GET", path }, soon()));
-    const release = async () => {
-      const node = await held();
-      const planned = planRelease(node, { holdId: h1, keys: [annotation] }).change;
-      if (planned) {
-        const body = markPatch(node, planned);
-        const patch = { method: "PATCH", path, contentType: "application/json-patch+json", body } as const;
-        await holder.call({ ...patch, query: { fieldManager: holderName } }, soon());
-      }
-      return (await held()).annotations?.[annotation];
-    };
-    beforeEach(() => create(mark(h1)));
-
-    it("the same value written over the mark changes nothing, and is removed with the mark", async () => {
-      const before = await admin.call({ method: "GET", path }, soon());
-      expect(await change({ metadata: annotate("true") }, { fieldManager: "kubectl-annotate" })).toEqual(
-        before,
-      );
-      expect(await release()).toBeUndefined();
-    });
-
-    it("the same value applied by the server has an owner, who keeps it, and may take it off", async () => {
-      await apply("gitops", annotate("true"));
-      const ownersOf = async () =>
-        (await held()).writers
-          .filter(({ annotations }) => annotations.includes(annotation))
-          .map(({ manager }) => manager)
-          .toSorted();
-      expect(await ownersOf()).toEqual(["gitops", holderName]);
-      expect(await release()).toBe("true");
-      expect(await ownersOf()).toEqual(["gitops"]);
-      expect((await held()).labels?.[holdLabel]).toBeUndefined();
-      await apply("gitops", {});
-      expect((await held()).annotations?.[annotation]).toBeUndefined();
-    });
-
-    it("the value that they take off and set again is left to them", async () => {
-      for (const value of [null, "true"])
-        await change({ metadata: annotate(value) }, { fieldManager: "kubectl-annotate" });
-      expect(await release()).toBe("true");
-      expect((await held()).labels?.[holdLabel]).toBeUndefined();
-    });
-  });
+  describe("when a user also wants to keep a held node", () => keptByUsers(() => ({ admin, holder })));
 
   describe("when owners of fields are forged", () => forgedOwners(() => ({ admin, holder })));
 
-  describe("an inspection with the holder's rights", () => {
-    const inspect = (key: string = annotation, clock = { now: () => new Date() }) =>
-      new KubernetesInspection({
-        api: holder,
-        karpenter: "v1",
-        annotation: key,
-        nodePools: { only: [], except: [] },
-        mode: "hold",
-        auto: false,
-        nodeEvents: false,
-        clock,
-      }).inspect(soon());
-
-    it("finds rights and policy in effect, and writes nothing", async () => {
-      await create(karpenters);
-      const found = await inspect();
-      expect(found).toMatchObject({ missingRights: [], needlessRights: [], nodes: 1 });
-      expect(found).toMatchObject({ foreignChange: "refused", ownChange: "admitted" });
-      expect(await annotationsOf(admin, "a")).toBeUndefined();
-      // The policy is for another annotation.
-      expect(await inspect("example.com/stay")).toMatchObject({
-        foreignChange: "refused",
-        ownChange: "refused",
-      });
-    });
-
-    it.each<[string, readonly string[], object]>([
-      [
-        "that waits for a Karpenter which no longer runs",
-        ["delete", "node", "a", "--wait=false"],
-        { stuck: [{ node: "a", since: expect.any(Date) }] },
-      ],
-      [
-        "that its user annotated long ago",
-        ["annotate", "node", "a", `${annotation}=true`],
-        { userHeld: [{ node: "a", since: expect.any(Date), by: expect.stringMatching(/^kubectl/) }] },
-      ],
-    ])("finds a node %s", async (_, action, expected) => {
-      // Nothing but this test removes Karpenter's finalizer here.
-      const finalizers = { metadata: { finalizers: ["karpenter.sh/termination"] } };
-      const began = Date.now();
-      await create(karpenters);
-      await admin.call(patched(finalizers), soon());
-      await plane.kubectl(action);
-
-      expect(await inspect()).toMatchObject({ stuck: [], userHeld: [] });
-      const tomorrow = await inspect(annotation, { now: () => after(new Date(), hours(25)) });
-      expect(tomorrow).toMatchObject(expected);
-      for (const { since } of [...tomorrow.stuck, ...tomorrow.userHeld])
-        expect(since).toSatisfy(isSince(began));
-      await admin.call(patched({ metadata: { finalizers: null } }), soon());
-    });
-  });
+  describe("an inspection with the holder's rights", () => inspections(() => ({ admin, holder, plane })));
 });
-
-async function annotationsOf(
-  api: KubernetesClient,
-  name: string,
-): Promise<Readonly<Record<string, string>> | undefined> {
-  return parseNodeLife(await api.call({ method: "GET", path: `/api/v1/nodes/${name}` }, soon())).annotations;
-}

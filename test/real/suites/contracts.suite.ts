@@ -3,14 +3,15 @@ import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { NodeChange } from "../../../lambda/core/ports.ts";
 import { wholeCluster } from "../../../lambda/core/scope.ts";
-import { kubeconfigLogin } from "../../../local/run/kubeconfig-login.ts";
 import type { ClusterAccess } from "../../../lambda/kubernetes/transport.ts";
+import { kubeconfigLogin } from "../../../local/run/kubeconfig-login.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { clientOf, clusterNodesWorld } from "../../contracts/cluster-nodes.ts";
 import { nodeEventsContract } from "../../contracts/node-events.ts";
-import { type NodesOptions, nodesContract } from "../../contracts/nodes.ts";
+import { nodesContract } from "../../contracts/nodes.ts";
 import { nodesApiContract } from "../../contracts/nodes-api.ts";
+import type { NodesOptions } from "../../contracts/nodes-world.ts";
 import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";

@@ -1,0 +1,186 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { commandLine } from "../../cli/command-line.ts";
+import { CollectedTerminal } from "../support/collected-terminal.ts";
+import { fakeAws, jsonError } from "../support/fake-aws.ts";
+import { newFolder } from "../support/new-folder.ts";
+import { advise, adviseOn, aNode, readable } from "./advise-cluster.ts";
+import { fleet, terminate } from "./cloudtrail-records.ts";
+import { churn } from "./karpenter-lines.ts";
+
+let folder: string;
+beforeEach(() => {
+  folder = newFolder();
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+const logOf = (lines: readonly string[]) => {
+  const path = join(folder, "karpenter.log");
+  writeFileSync(path, lines.join("\n"));
+  return path;
+};
+
+describe("advise on a saved log", () => {
+  it("needs no cluster, and tries no setting of NodePools that it has not read", async () => {
+    const { exit, output } = await advise("--log", logOf(churn(20)));
+    expect(exit).toBe(0);
+    expect(output).toMatch(/log files +3h16m of it, to 2026-11-21T15:16Z/);
+    expect(output).toContain("hold=auto");
+    expect(output).not.toContain("WhenEmpty ");
+    expect(output).toContain("Karpenter's own settings were not tried");
+    expect(output).not.toContain("What your NodePools allow");
+  });
+
+  it("joins a cluster that is named, and the longer log counts", async () => {
+    const path = logOf(churn(20));
+    const served = { ...readable, log: churn(3, { first: 50 }).join("\n") };
+    const { output } = await adviseOn(served, "--log", path);
+    expect(output).toMatch(/nodes launched +unknown +20$/m);
+    expect(output).toContain("WhenEmpty");
+  });
+
+  it("prints the command that starts the winner, with the flags that find the cluster", async () => {
+    const { output } = await adviseOn({
+      ...readable,
+      nodes: [aNode({ name: "a" })],
+      log: churn(20).join("\n"),
+    });
+    expect(output).toMatch(
+      /^ {4}karpenter-node-holder run --kubeconfig \S+ --hold auto --relaunch-cost 5m --eviction-cost 3m/m,
+    );
+    expect(output).toMatch(
+      /^ {4}npx cdk deploy -c cluster=fake -c hold=auto -c relaunchCost=5m -c evictionCost=3m$/m,
+    );
+  });
+
+  it("ends with 2 for a file without a line of Karpenter", async () => {
+    const { exit, reported } = await advise("--log", logOf(["nothing", "{}"]));
+    expect(exit).toBe(2);
+    expect(reported).toContain("has no line of Karpenter as JSON");
+  });
+});
+
+describe("advise on CloudTrail", () => {
+  const churned = Array.from({ length: 20 }, (_, i) => [fleet(i, i * 10), terminate(i, i * 10 + 5)]).flat();
+  const exported = (records: readonly object[]) => {
+    const path = join(folder, "records.json");
+    writeFileSync(path, JSON.stringify({ Records: records }));
+    return path;
+  };
+  const onTrail = (...words: readonly string[]) => advise("--cluster", "prod", ...words);
+
+  it("counts nodes, and ranks nothing, because CloudTrail has neither pods nor reasons", async () => {
+    const { exit, output } = await onTrail("--from", exported(churned));
+    expect(exit).toBe(0);
+    expect(output).toMatch(/nodes launched +20$/m);
+    expect(output).toMatch(/nodes removed +20$/m);
+    expect(output).toMatch(/needed again in 10m +19$/m);
+    for (const row of ["underutilized", "pods evicted", "of Jobs, at least"])
+      expect(output).toMatch(new RegExp(`^ +${row} +unknown$`, "m"));
+    expect(output).toContain("Nothing is ranked: CloudTrail has neither pods nor reasons");
+  });
+
+  it("reads a trail's log files, zipped and in their folders", async () => {
+    for (const [name, records] of [
+      ["2026/11/20/a.json.gz", churned.slice(0, 20)],
+      ["2026/11/21/b.json.gz", churned.slice(20)],
+    ] as const) {
+      const path = join(folder, "AWSLogs/111122223333/CloudTrail/us-east-1", name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, gzipSync(JSON.stringify({ Records: records })));
+    }
+    writeFileSync(join(folder, "AWSLogs/read-me.txt"), "not a log file");
+    expect((await onTrail("--from", join(folder, "AWSLogs"))).output).toMatch(/nodes launched +20$/m);
+  });
+
+  it("separates clusters of the same name in several accounts or regions", async () => {
+    const elsewhere = { recipientAccountId: "444455556666", awsRegion: "us-west-2" };
+    const launches = [fleet(1, 0), terminate(1, 5), { ...fleet(2, 0), ...elsewhere }];
+    const { exit, reported } = await onTrail("--from", exported(launches));
+    expect(exit).toBe(2);
+    expect(reported).toContain("111122223333/us-east-1, 444455556666/us-west-2");
+    const alone = await onTrail("--from", exported([fleet(1, 0), { ...terminate(9, 5), ...elsewhere }]));
+    expect(alone.exit).toBe(0);
+  });
+
+  it("asks for as much of the past as --since says but the newest quarter of an hour, and keeps it in --cache", async () => {
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "fake");
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "fake");
+    const aws = await fakeAws(() => jsonError("ExpiredTokenException", "expired"));
+    const flags = [
+      "--endpoint-url",
+      aws.client.endpoint,
+      "--region",
+      "eu-west-1",
+      "--cache",
+      join(folder, "kept"),
+    ];
+    const now = Date.now() / 1000;
+    for (const since of [["--since", "2d"], []])
+      expect((await onTrail(...flags, ...since)).reported).toContain(`kept in ${join(folder, "kept")};`);
+    const asked = aws.requests.map(({ body }) => JSON.parse(body)).filter(({ StartTime }) => StartTime);
+    await aws.close();
+    const hoursAgo = (time: number) => Math.round((now - time) / 900) / 4;
+    expect(asked.map(({ StartTime, EndTime }) => [StartTime, EndTime].map(hoursAgo))).toEqual([
+      [48, 0.25],
+      [168, 0.25],
+    ]);
+  });
+
+  it("caches by account and region, because clusters there may have the same name", async () => {
+    let account = "111122223333";
+    const aws = await fakeAws(({ headers }) =>
+      headers["x-amz-target"]
+        ? jsonError("ExpiredTokenException", "expired")
+        : { body: `<R><GetCallerIdentityResult><Account>${account}</Account></GetCallerIdentityResult></R>` },
+    );
+    for (const [name, value] of Object.entries({ AWS_ACCESS_KEY_ID: "fake", AWS_SECRET_ACCESS_KEY: "fake" }))
+      vi.stubEnv(name, value);
+    const keptFrom = async (region: string) => {
+      const terminal = new CollectedTerminal({ XDG_CACHE_HOME: folder, AWS_REGION: region });
+      await commandLine(["advise", "--cluster", "prod", "--endpoint-url", aws.client.endpoint], terminal);
+      return /kept in (\S+);/.exec(terminal.reported)?.[1]?.replace(folder, "");
+    };
+    const kept = (name: string) => `/karpenter-node-holder/advise-${name}-prod.jsonl`;
+    try {
+      expect(await keptFrom("eu-west-1")).toBe(kept("111122223333-eu-west-1"));
+      account = "444455556666";
+      expect(await keptFrom("us-east-1")).toBe(kept("444455556666-us-east-1"));
+    } finally {
+      await aws.close();
+    }
+  });
+});
+
+describe("prices", () => {
+  it("name the instance types that have none, and then nothing is shown in money", async () => {
+    const prices = join(folder, "prices.json");
+    writeFileSync(prices, JSON.stringify({ "c7g.large": 0.6 }));
+    const log = logOf(churn(20));
+    const without = await advise("--log", log, "--prices", prices);
+    expect(without.output).toContain("No price is known for m5.2xlarge (20 of 20 nodes)");
+    expect(without.output).not.toContain("MONEY");
+    const others = await advise("--log", log, "--prices", prices, "--price", "0.6");
+    expect(others.output).toContain("MONEY");
+    expect(others.output).toContain("at your prices");
+  });
+
+  it.each([
+    [
+      '{"m5.large":"cheap","c5.large":-1}',
+      'm5.large must be a price an hour, not "cheap"; c5.large must be a price an hour, not -1',
+    ],
+    ["[]", "PATH must be an object"],
+    ["m5", 'PATH must be JSON like {"m5.large": 0.096}: '],
+  ])("%s end with 2, naming what is wrong", async (text, expected) => {
+    const prices = join(folder, "prices.json");
+    writeFileSync(prices, text);
+    const { exit, reported } = await advise("--log", logOf(churn(3)), "--prices", prices);
+    expect(exit).toBe(2);
+    expect(reported.replace(prices, "PATH")).toContain(`error: These prices cannot be used: ${expected}`);
+  });
+});

@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { KubeConfig } from "@kubernetes/client-node";
+import { kubeconfigLogin, type LoginOptions } from "../../local/run/kubeconfig-login.ts";
+
+/** A kubeconfig with one context. */
+export const configOf = (cluster: object, user: object) => ({
+  apiVersion: "v1",
+  kind: "Config",
+  clusters: [{ name: "c", cluster: { server: "https://c.example.com", ...cluster } }],
+  users: [{ name: "u", user }],
+  contexts: [{ name: "x", context: { cluster: "c", user: "u" } }],
+  "current-context": "x",
+});
+
+export function loginOf(config: object, options?: LoginOptions) {
+  const kubeconfig = new KubeConfig();
+  kubeconfig.loadFromString(JSON.stringify(config));
+  return kubeconfigLogin(kubeconfig, options);
+}
+
+export const base64 = (text = "") => Buffer.from(text).toString("base64");
+
+/** Any certificate will do that a library brings along, and its key. */
+export const certificate = ["server-crt.pem", "server-key.pem"].map((name) =>
+  readFileSync(join(import.meta.dirname, "../../node_modules/dynalite/ssl", name), "utf8"),
+);
