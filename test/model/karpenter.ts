@@ -6,6 +6,8 @@ import type { Claims, Launch, Pods } from "./commands.ts";
 
 /** How many pods run on a node where they may be moved. */
 export const movable = 4;
+/** So many that none of them fits on another node that is full. */
+const full = 110;
 
 export const pools = ["a", "b"] as const;
 
@@ -64,24 +66,28 @@ export class Karpenter {
 
   /** Other pods run on a node from now on. */
   runPods(which: number, pods: Pods): void {
-    const { nodes, cluster, time } = this.#world;
-    const all = nodes.all();
+    const all = this.#world.nodes.all();
     const { name } = all[which % Math.max(1, all.length)] ?? {};
-    if (name === undefined || this.loads.get(name)?.pods === pods) return;
-    for (let n = 0; n < movable; n++) cluster.pods.remove(`${name}-${n}`);
+    if (name !== undefined && this.loads.get(name)?.pods !== pods) this.runOn(name, pods);
+  }
+
+  runOn(name: string, pods: Pods): void {
+    const { cluster, time } = this.#world;
+    const before = this.loads.get(name)?.pods === "full" ? full : movable;
+    for (let n = 0; n < before; n++) cluster.pods.remove(`${name}-${n}`);
     this.loads.set(name, { pods, since: time });
     const owner = { apiVersion: "apps/v1", kind: "ReplicaSet" };
     const annotations = { "karpenter.sh/do-not-disrupt": "true" };
     const job = { apiVersion: "batch/v1", kind: "Job" };
     if (pods === "job") cluster.pods.add({ name: `${name}-0`, node: name, owner: job });
-    else if (pods === "fixed") cluster.pods.add({ name: `${name}-0`, node: name, owner, annotations });
-    else if (pods === "movable")
-      for (let n = 0; n < movable; n++) cluster.pods.add({ name: `${name}-${n}`, node: name, owner });
+    if (pods === "fixed") cluster.pods.add({ name: `${name}-0`, node: name, owner, annotations });
+    const count = pods === "full" ? full : pods === "movable" ? movable : 0;
+    for (let n = 0; n < count; n++) cluster.pods.add({ name: `${name}-${n}`, node: name, owner });
   }
 
   endJobs(): void {
-    for (const [index, { name }] of this.#world.nodes.all().entries())
-      if (this.loads.get(name)?.pods === "job") this.runPods(index, "none");
+    for (const { name } of this.#world.nodes.all())
+      if (this.loads.get(name)?.pods === "job") this.runOn(name, "none");
   }
 
   /** Karpenter removes the node that was let go first. */

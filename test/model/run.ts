@@ -25,16 +25,22 @@ const longest: Duration = minutes(3);
 
 /** Without faults, losses and crashes everything is held and released on time, without a sweep. */
 export async function playOnGoodDay(setting: Setting, commands: readonly Command[]): Promise<void> {
-  const stage = new Stage({ ...setting, orphanedMark: false }, goodSkew);
-  const since = new Map<string, Date>();
-  const check = () => checkInTime(stage, since);
+  const { stage, pass } = goodDay(setting);
   for (const command of commands) {
-    if (command.do === "pass") await passOnTime(stage, command.time, check);
+    if (command.do === "pass") await pass(command.time);
     else await stage.carryOut(command);
   }
   stage.karpenter.endJobs();
-  await passOnTime(stage, hours(8), check);
+  await pass(hours(8));
   stage.watcher.atRest();
+}
+
+/** A day on which everything runs on time. */
+export function goodDay(setting: Setting) {
+  const stage = new Stage({ ...setting, orphanedMark: false }, goodSkew);
+  const since = new Map<string, Date>();
+  const check = () => checkInTime(stage, since);
+  return { stage, pass: (time: Duration) => passOnTime(stage, time, check) };
 }
 
 /** Runs everything on time; no time: until something is due. */

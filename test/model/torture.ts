@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { Progress } from "../../cli/terminal/progress.ts";
 import { processTerminal } from "../../cli/terminal/terminal.ts";
-import { check, type Replay } from "./check.ts";
+import { check, isKind, type Kind, type Replay } from "./check.ts";
 
 /** Runs of one seed. */
 const chunk = 2_000;
@@ -14,21 +14,27 @@ const { values } = parseArgs({
     runs: { type: "string" },
     seed: { type: "string" },
     path: { type: "string" },
-    "good-day": { type: "boolean", default: false },
+    kind: { type: "string", default: "any" },
     help: { type: "boolean", short: "h" },
   },
 });
 if (values.help) {
-  console.log("usage: npm run torture -- [--runs COUNT] [--seed NUMBER] [--path PATH] [--good-day]");
+  console.log(
+    "usage: npm run torture -- [--runs COUNT] [--seed NUMBER] [--path PATH] [--kind any|good-day|habit]",
+  );
   process.exit();
 }
 const seed = wholeNumber("--seed", values.seed ?? String(Date.now() % 1_000_000_000));
 const runs = wholeNumber("--runs", values.runs ?? "100000");
-const isGoodDay = values["good-day"];
-process.exitCode = values.path === undefined ? await torture() : await replay(values.path);
+const { kind } = values;
+if (!isKind(kind)) {
+  console.error(`--kind must be any, good-day or habit, not "${kind}"`);
+  process.exit(2);
+}
+process.exitCode = values.path === undefined ? await torture(kind) : await replay(values.path, kind);
 
 /** Each chunk has its own seed, so that a failure is replayed without the chunks before it; each core plays its own. */
-async function torture(): Promise<number> {
+async function torture(kind: Kind): Promise<number> {
   const progress = new Progress(1, processTerminal());
   const task = progress.begin(`${runs} runs`);
   let begun = 0;
@@ -37,7 +43,7 @@ async function torture(): Promise<number> {
   const playChunks = async () => {
     const worker = new Worker(new URL("torture-worker.ts", import.meta.url));
     while (begun < runs && broken === undefined) {
-      const replay = { seed: seed + begun / chunk, runs: Math.min(chunk, runs - begun), isGoodDay };
+      const replay = { seed: seed + begun / chunk, runs: Math.min(chunk, runs - begun), kind };
       begun += replay.runs;
       worker.postMessage(replay satisfies Replay);
       const [found]: (string | undefined)[] = await once(worker, "message");
@@ -59,8 +65,8 @@ async function torture(): Promise<number> {
   return broken === undefined ? 0 : 1;
 }
 
-async function replay(path: string): Promise<number> {
-  const broken = await check({ seed, runs: chunk, path, isGoodDay });
+async function replay(path: string, kind: Kind): Promise<number> {
+  const broken = await check({ seed, runs: chunk, path, kind });
   console.log(broken ?? "the run passes now");
   return broken === undefined ? 0 : 1;
 }

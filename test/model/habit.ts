@@ -1,0 +1,67 @@
+import { hours, minutes } from "../../lambda/core/duration.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import fc from "../support/fast-check.ts";
+import type { Launch, Setting } from "./commands.ts";
+import { WaitRules } from "./rules/wait-rules.ts";
+import { goodDay } from "./run.ts";
+
+/** Work that needs the same nodes again and again. */
+export type Habit = Readonly<{
+  nodes: number;
+  /** Karpenter takes what is let go at once, or never. */
+  isTaken: boolean;
+  /** Pauses, some long or short ones in a row. */
+  stretches: readonly Readonly<{ isLong: boolean; times: number }>[];
+}>;
+
+export const habits: fc.Arbitrary<Habit> = fc.record({
+  nodes: fc.constantFrom(1, 1, 1, 2, 9),
+  isTaken: fc.boolean(),
+  stretches: fc.array(fc.record({ isLong: fc.boolean(), times: fc.integer({ min: 1, max: 12 }) }), {
+    minLength: 1,
+    maxLength: 4,
+  }),
+});
+
+/** In minutes: a node that was launched is idle two minutes later at the soonest, and one that nobody takes for ten is left alone. */
+const [long, short, busy] = [8, 2, 3];
+
+/** Without faults, nodes are let go as the pauses before have taught. */
+export async function playHabit({ nodes, isTaken, stretches }: Habit, _: readonly []): Promise<void> {
+  const day = goodDay({ ...setting, nodes: 1 });
+  const { world, karpenter, watcher } = day.stage;
+  karpenter.runOn("old-0", "full");
+  const rules = new WaitRules(world.settings, nodes);
+  const needed = () => world.nodes.all().filter(({ name }) => name !== "old-0");
+  const work = async () => {
+    const count = nodes - needed().length;
+    if (count > 0) karpenter.launch({ ...launch, count });
+    await day.pass(1);
+    for (const { name } of needed()) karpenter.runOn(name, "full");
+    await day.pass(minutes(busy));
+  };
+  await work();
+  for (const length of stretches.flatMap(({ isLong, times }) => Array(times).fill(isLong ? long : short))) {
+    for (const { name } of needed()) karpenter.runOn(name, "none");
+    for (let minute = 1; minute <= length; minute++) {
+      await day.pass(minutes(1));
+      const letGo = needed().filter(({ labels }) => labels[holdLabel] === undefined).length;
+      rules.check(minutes(minute), nodes - needed().length + letGo, isTaken ? letGo : 0);
+      for (let n = 0; isTaken && n < letGo; n++) karpenter.take();
+      watcher.accept();
+    }
+    rules.ended(minutes(length));
+    await work();
+  }
+}
+
+const setting: Omit<Setting, "nodes"> = {
+  ...{ karpenter: "v1", auto: true, orphanedMark: false, claims: "readable", leftOut: false },
+  ...{ scope: "cluster", mode: "hold", hold: minutes(20), maxHold: hours(24), breather: minutes(10) },
+  ...{ maxRequest: hours(24), initialDelay: 0, driftWait: 0 },
+};
+
+const launch: Omit<Launch, "count"> = {
+  ...{ do: "launch", pool: 0, joinsAfter: 0, eventAfter: 0, duplicatesAfter: [], knownAfter: 0 },
+  ...{ claimedAfter: 0, isUserHeld: false, isForeign: false },
+};

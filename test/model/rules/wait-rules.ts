@@ -1,0 +1,56 @@
+import { type Duration, minutes } from "../../../lambda/core/duration.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
+import { must } from "./must.ts";
+
+/** Looks come once a minute. */
+const slack = minutes(2);
+/** So many nodes learn, each by itself. */
+const levels = 8;
+
+/**
+ * Nodes without pods, all idle and all needed again at the same times. What hold=auto promises of them where pauses are
+ * alike: a relaunch is not waited for after eight long pauses, and is waited for after six short ones, and before three
+ * long ones. The ninth node always waits.
+ */
+export class WaitRules {
+  readonly #relaunchCost: Duration;
+  readonly #nodes: number;
+  readonly #lengths: Duration[] = [];
+  #cost = 0;
+  #least = 0;
+
+  constructor({ relaunchCost }: Pick<Rules, "relaunchCost">, nodes: number) {
+    this.#relaunchCost = relaunchCost;
+    this.#nodes = nodes;
+  }
+
+  /** After so long a part of a pause, so many nodes have been let go, and so many of those were removed just now. */
+  check(idleFor: Duration, letGo: number, removed: number): void {
+    const [price, past] = [this.#relaunchCost, this.#lengths];
+    const isLong = (length: Duration) => length >= price;
+    const facts = () => ({ past, idleFor, letGo });
+    if (idleFor < price) {
+      must(letGo <= levels, "from the ninth superfluous node on a relaunch is always waited for", facts);
+      const mustWait = past.filter(isLong).length < 3 || !past.slice(-6).some(isLong);
+      must(letGo === 0 || !mustWait, "a relaunch is waited for where nodes are needed again soon", facts);
+    }
+    const isTaught = past.length >= 8 && past.slice(-8).every(isLong);
+    const wanted = idleFor >= price + slack ? this.#nodes : isTaught && idleFor >= slack ? levels : 0;
+    const isWaiting = letGo < Math.min(wanted, this.#nodes);
+    must(!isWaiting, "a relaunch is not waited for where nodes are rarely needed again soon", facts);
+    this.#cost += (this.#nodes - letGo) * minutes(1) + removed * price;
+  }
+
+  ended(length: Duration): void {
+    this.#lengths.push(length);
+    this.#least += this.#nodes * Math.min(length, this.#relaunchCost);
+    const pauses = this.#lengths.length * this.#nodes;
+    const most = 4 * this.#least + 3 * this.#relaunchCost * levels + pauses * slack;
+    const facts = () => ({ cost: this.#cost, most, past: this.#lengths });
+    must(
+      this.#cost <= most,
+      "all pauses cost at most four times the least, and three relaunches a level",
+      facts,
+    );
+  }
+}
