@@ -27,7 +27,8 @@ const environment = fields({
   ),
   [SettingEnvironment.mode]: v.picklist(["hold", "observe"], "hold or observe"),
   [SettingEnvironment.hold]: matching(/./, "a duration or auto"),
-  [SettingEnvironment.nodeEvents]: v.picklist(["false", "true"], "false or true"),
+  // Templates of before this setting have none.
+  [SettingEnvironment.nodeEvents]: v.optional(v.picklist(["false", "true"], "false or true"), "false"),
   [AccessEnvironment.adminRole]: matching(roleArn, "the ARN of a role"),
   [AccessEnvironment.roles]: textAs("the ARNs of roles, separated by commas", (text) => {
     const roles = text.split(",");

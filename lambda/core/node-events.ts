@@ -8,9 +8,12 @@ type Facts = Readonly<{ plan: Plan; rules: Pick<Rules, "auto">; now: Date }>;
 export function nodeEventOf({ do: what, node }: NodeChange, { plan, rules, now }: Facts): NodeEvent {
   const { until, because } = plan;
   const event = (reason: NodeEvent["reason"], message: string) => ({ node, reason, message, at: now });
-  if (what === "release" && until) return event("LetGo", `Let go: ${whyLetGo(node.name, plan)}`);
-  if (what === "release" || !until) return event("Released", `Released: ${because}`);
-  const goesEarlier = rules.auto && !plan.isRequested && !plan.record.launchHold?.isConstant;
+  const { launchHold } = plan.isRequested ? {} : plan.record;
+  if (!until) return event("Released", `Released: ${because}`);
+  if (what === "release" && launchHold?.isEnding)
+    return event("Released", "Released: the hold ends, and no Job runs on the node");
+  if (what === "release") return event("LetGo", `Let go: ${whyLetGo(node.name, plan)}`);
+  const goesEarlier = rules.auto && launchHold && !launchHold.isConstant;
   const end = `${timeOf(until, now)}${goesEarlier ? ", or until it no longer pays" : ""}`;
   const isLeftAlone = plan.record.account?.leftAlone[node.name] !== undefined;
   return event("Held", `Held until ${end}: ${isLeftAlone ? "it was let go, and nobody took it" : because}`);

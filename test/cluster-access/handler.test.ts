@@ -171,7 +171,10 @@ describe("the environment", () => {
     });
   });
 
-  it("asks for the right to write Events where the holder changes nodes", () => {
+  it("asks for the right to write Events where that is set, and the holder changes nodes", () => {
+    expect(readAccessConfig({ ...env, MODE: "hold", NODE_EVENTS: undefined })).toMatchObject({
+      nodeEvents: false,
+    });
     expect(readAccessConfig({ ...env, MODE: "hold" })).toMatchObject({ mode: "hold", nodeEvents: true });
   });
 
