@@ -7,10 +7,11 @@ import { playInVirtualTime } from "./virtual.ts";
 
 /*
  * Whether the lab agrees with the wall clock: `node lab/wall-clock/agree.ts` plays six short traces with the same holder on
- * a real API server, scheduler and Karpenter, and on the virtual clock. It takes about half an hour.
+ * a real API server, scheduler and Karpenter, and on the virtual clock. It takes about half an hour; name traces for less.
  */
 
-const traces = ["single", "sparse", "cron", "dense", "shrink", "vary"];
+const all = ["single", "sparse", "cron", "dense", "shrink", "vary"];
+const traces = process.argv.length > 2 ? process.argv.slice(2) : all;
 const arm = "hold-100s";
 /** Runs on the wall clock for each trace, how many at once, and runs in virtual time. */
 const [repeats, atOnce, chances] = [2, 4, 8];
