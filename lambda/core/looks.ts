@@ -34,7 +34,7 @@ export function looksOf(facts: LookFacts): NextLooks {
   const nextReadAt = requestedUntil ? undefined : nodes?.nextReadAt;
   const others = [requestedUntil, nodes?.nextDriftEnd, nextReadAt, nextDelayEnd(launches, rules, now)];
   const next = others.flatMap((time) => (time && time > now ? [time] : [])).reduce(earlier, until);
-  const at = next <= after(now, soonest) ? wholeMinuteFrom(after(now, soonest)) : next;
+  const at = next <= after(now, soonest) ? soonestAfter(now) : next;
   const isSet = oneShot !== undefined && oneShot > after(now, soonest) && oneShot <= at;
 
   const isSent = message !== undefined && message > after(now, clocksDiffer);
@@ -47,9 +47,11 @@ export function looksOf(facts: LookFacts): NextLooks {
   };
 }
 
-/** On the whole minute, so that concurrent invocations set the same one-shot. */
-export const wholeMinuteFrom = (moment: Date): Date =>
-  new Date(Math.ceil(moment.getTime() / minutes(1)) * minutes(1));
+/** When the next one-shot may come, in steps, so that concurrent invocations set the same one. */
+export const soonestAfter = (now: Date): Date => {
+  const step = seconds(10);
+  return new Date(Math.ceil(after(now, soonest).getTime() / step) * step);
+};
 
 /** How long a node may take to join; after that the sweep marks it. */
 export const longestBoot: Duration = minutes(10);

@@ -1,6 +1,6 @@
 import { after, seconds } from "./duration.ts";
 import { attemptAll, TryAgainError } from "./errors.ts";
-import { wholeMinuteFrom } from "./looks.ts";
+import { soonestAfter } from "./looks.ts";
 import { type Plan, planScope } from "./plan.ts";
 import {
   awaitedSince,
@@ -197,7 +197,7 @@ async function finish(context: PassContext, plan: Plan, changed: Changed): Promi
   if (!hold) return false;
   const now = clock.now();
   const isUnfinished = changed.left || changed.failed > 0;
-  if (isUnfinished) await schedules.arm(scope, hold.id, wholeMinuteFrom(after(now, seconds(30))));
+  if (isUnfinished) await schedules.arm(scope, hold.id, soonestAfter(after(now, seconds(30))));
   if (!hold.ended) return false;
   // Reported until it is released: what cannot be released must be noticed.
   metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - (plan.dueAt ?? hold.ended.at).getTime()));
