@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { hopeless } from "../aws-errors.ts";
-import { checkAlarms } from "./checks/alarms.ts";
+import { ofAlarms } from "./checks/alarms.ts";
 import { ofCluster } from "./checks/cluster.ts";
 import { findFunctions, ofFunctions } from "./checks/functions.ts";
 import { ofHolds } from "./checks/holds.ts";
@@ -31,7 +31,7 @@ const checks: readonly Check[] = [
   ...ofInside,
   ...ofHolds,
   ...ofNodePools,
-  checkAlarms,
+  ...ofAlarms,
 ];
 
 /** A function that is asked answers sooner, or is in trouble. */

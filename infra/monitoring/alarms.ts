@@ -16,6 +16,7 @@ import type { Settings } from "../../lambda/settings.ts";
 import { settingsTable } from "../../lambda/settings-table.ts";
 import type { Plan } from "../settings/plan.ts";
 import type { HolderMetrics } from "./metrics.ts";
+import { refuseUnusableTopics } from "./topic-key.ts";
 
 export type WatchedParts = Readonly<{
   name: string;
@@ -78,6 +79,7 @@ export class Alarms extends Construct {
     super(scope, id);
     const wanted = parts.monitoring === "none" ? [] : watches(parts);
     this.all = wanted.map((watch) => this.alarm(parts, watch));
+    refuseUnusableTopics(this, this.all);
   }
 
   /** Adds this action to every alarm, for ALARM and for OK. */

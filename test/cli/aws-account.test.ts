@@ -135,6 +135,18 @@ describe("doctor reads", () => {
     expect((await account.alarms(["a"])).map(({ notifies }) => notifies)).toEqual([true, false, false]);
   });
 
+  it("of alarms whether their last notification was sent", async () => {
+    const summaries: Readonly<Record<string, string>> = {
+      a: "Successfully executed action arn:topic",
+      b: "Failed to execute action arn:topic. Received error: no key",
+    };
+    const account = await accountWhere(({ body }) => {
+      const HistorySummary = summaries[JSON.parse(body).AlarmName];
+      return json({ AlarmHistoryItems: HistorySummary ? [{ HistorySummary }] : [] });
+    });
+    expect(await account.unsent(["a", "b", "c"])).toEqual([{ name: "b", why: summaries.b }]);
+  });
+
   it("every schedule of a group, on whatever page it is, but those that have fired meanwhile", async () => {
     const account = await accountWhere(({ path }) => {
       if (path.includes("/schedules/gone")) return jsonError("ResourceNotFoundException", "gone", 404);
@@ -179,6 +191,7 @@ const everything = {
   Attributes: { QueueArn: "arn:q", ApproximateNumberOfMessages: "7", Policy: "{}" },
   ...{ FunctionArn: "arn:f", Role: "arn:role", LastUpdateStatus: "Failed", VpcConfig: { SubnetIds: ["s"] } },
   associatedAccessPolicies: [{}, { policyArn: "AmazonEKSClusterAdminPolicy", associatedAt: 1 }],
+  AlarmHistoryItems: [{ HistorySummary: "Failed to execute action arn:topic" }],
   ...{ MetricAlarms: [{}], cluster: { status: "ACTIVE", accessConfig: { authenticationMode: "API" } } },
 };
 /** Values that AWS does not answer, but others may. */
@@ -206,6 +219,7 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
   refused: (account) => account.refused("arn:role/name", ["a:B", "c:D"], "arn:thing"),
   trust: (account) => account.trust("arn:role/name"),
   alarms: (account) => account.alarms(["a"]),
+  unsent: (account) => account.unsent(["a"]),
   ruleTo: (account) => account.ruleTo("arn:t"),
   enableRule: (account) => account.enableRule("r"),
   putProbe: (account) => account.putProbe("p", new Date(0), undefined),

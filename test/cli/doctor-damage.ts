@@ -215,6 +215,15 @@ export const warnings: readonly Row[] = [
     },
   ],
   ["no alarms at all", { alarms: async () => [] }],
+  [
+    "a topic's key does not let CloudWatch in",
+    {
+      unsent: async (names) =>
+        names
+          .slice(0, 2)
+          .map((name) => ({ name, why: `Failed to execute action arn:topic. Received error: "no"` })),
+    },
+  ],
   ["a NodePool that is never consolidated", {}, nodePool({ consolidateAfter: "Never" })],
   ["a NodePool with a budget of 0", withRules({ auto: false }), nodePool({ budgets: [{ nodes: "0" }] })],
   ["a NodePool of which only empty nodes are taken", {}, nodePool({ consolidationPolicy: "WhenEmpty" })],

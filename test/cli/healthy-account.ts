@@ -131,6 +131,7 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
     accessGroups: async () => [holderName],
     adminSince: async () => undefined,
     ...alarmsWith(),
+    unsent: async () => [],
     invoke: answering(async (part) => void did.push(part)),
     putProbe: doing("probe"),
     enableRule: doing("enable rule"),

@@ -21,6 +21,7 @@ const asked = {
   cluster: ["cluster"],
   accessGroups: ["access entries"],
   alarms: ["alarms"],
+  unsent: ["notifications"],
 } as const satisfies Partial<Record<keyof Account, readonly string[]>>;
 type Asked = keyof typeof asked;
 const questions = Object.keys(asked) as Asked[];

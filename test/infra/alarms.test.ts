@@ -3,6 +3,9 @@ import { join } from "node:path";
 import { App, Duration, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import type { IAlarmAction } from "aws-cdk-lib/aws-cloudwatch";
+import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
+import { Alias, Key } from "aws-cdk-lib/aws-kms";
+import { CfnTopic, type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import { describe, expect, it } from "vitest";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
 import { alarmNames } from "../../lambda/names.ts";
@@ -125,14 +128,49 @@ it("lets its owner add an action to every alarm, and use its metrics", () => {
   });
 });
 
+const errorsOf = (add: (holder: KarpenterNodeHolder, stack: Stack) => void, props: object = {}) => {
+  const app = new App();
+  const stack = new Stack(app, "Mine");
+  add(new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props }), stack);
+  const messages = app.synth().stacks.flatMap((one) => one.messages);
+  return messages.filter(({ level }) => level === "error").map(({ entry }) => String(entry.data));
+};
+
+describe("a topic that CloudWatch cannot send to", () => {
+  const keyOf = (stack: Stack) => Alias.fromAliasName(stack, "Key", "alias/aws/sns");
+  const notify = (holder: KarpenterNodeHolder, topic: ITopic) => holder.addAlarmAction(new SnsAction(topic));
+  const refused = expect.stringMatching(/^No alarm reaches the topic \S+: .*alias\/aws\/sns/);
+
+  it("is refused, however its key is given and wherever it is", () => {
+    expect(
+      errorsOf((holder, stack) => notify(holder, new Topic(stack, "Ops", { masterKey: keyOf(stack) }))),
+    ).toEqual([expect.stringContaining("the topic Mine/Ops: ")]);
+    const later = errorsOf((holder, stack) => {
+      const topic = new CfnTopic(stack, "Ops");
+      holder.addAlarmAction({ bind: () => ({ alarmActionArn: topic.ref }) });
+      topic.kmsMasterKeyId = "alias/aws/sns";
+    });
+    expect(later).toEqual([refused]);
+    const elsewhere = errorsOf((holder) => {
+      const other = new Stack(holder.node.root as App, "Other");
+      notify(holder, new Topic(other, "Ops", { masterKey: keyOf(other) }));
+    });
+    expect(elsewhere).toEqual([expect.stringContaining("the topic Other/Ops: ")]);
+  });
+
+  it("is not one without a key, with a key of its own, or with one that is not known at synth", () => {
+    expect(errorsOf((holder, stack) => notify(holder, new Topic(stack, "Ops")))).toEqual([]);
+    expect(
+      errorsOf((holder, stack) => {
+        new Topic(stack, "Others", { masterKey: keyOf(stack) });
+        notify(holder, new Topic(stack, "Ops", { masterKey: new Key(stack, "Own") }));
+        notify(holder, Topic.fromTopicArn(stack, "Known", "arn:aws:sns:us-east-1:111122223333:ops"));
+      }),
+    ).toEqual([]);
+  });
+});
+
 describe("alarms that notify no one", () => {
-  const errorsOf = (add: (holder: KarpenterNodeHolder, stack: Stack) => void, props: object = {}) => {
-    const app = new App();
-    const stack = new Stack(app, "Mine");
-    add(new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props }), stack);
-    const [{ messages = [] } = {}] = app.synth().stacks;
-    return messages.filter(({ level }) => level === "error").map(({ entry }) => entry.data);
-  };
   const action: IAlarmAction = { bind: () => ({ alarmActionArn: "arn:mine" }) };
 
   it("are an error of the synthesis, with the lines to add", () => {

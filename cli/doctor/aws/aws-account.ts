@@ -1,4 +1,8 @@
-import { CloudWatchClient, DescribeAlarmsCommand } from "@aws-sdk/client-cloudwatch";
+import {
+  CloudWatchClient,
+  DescribeAlarmHistoryCommand,
+  DescribeAlarmsCommand,
+} from "@aws-sdk/client-cloudwatch";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { noHolder } from "../../control/control.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
@@ -43,6 +47,18 @@ export function awsAccount(given: AwsConfig, cluster: string) {
         notifies: alarm.ActionsEnabled !== false && [alarm.AlarmActions ?? []].flat().length > 0,
         since: alarm.StateUpdatedTimestamp,
       }));
+    },
+
+    /** Those of these alarms that could not notify the last time that they changed, and why. */
+    async unsent(names: readonly string[]) {
+      const cloudWatch = new CloudWatchClient(config);
+      const newest = { HistoryItemType: "Action", ScanBy: "TimestampDescending", MaxRecords: 1 } as const;
+      const ask = async (name: string) => {
+        const found = await cloudWatch.send(new DescribeAlarmHistoryCommand({ AlarmName: name, ...newest }));
+        const why = textIn(found.AlarmHistoryItems?.[0]?.HistorySummary);
+        return why.startsWith("Failed") ? [{ name, why }] : [];
+      };
+      return (await Promise.all(names.map(ask))).flat();
     },
   };
 }

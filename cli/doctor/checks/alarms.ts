@@ -9,12 +9,14 @@ import { fail, ifAny, ok, orOk, warn } from "../finding.ts";
 /** A new alarm has its first data after some minutes. */
 const settled: Duration = minutes(30);
 
+const shortOf = (cluster: string, name: string): string => name.slice(alarmName(cluster, "").length);
+
 /** Every alarm is there, has data, notifies someone, and is off. */
-export const checkAlarms: Check = {
+const checkAlarms: Check = {
   link: "alarms",
   async find({ doctor: { account, cluster, clock }, cluster: served, env }) {
     if (env[monitoringVariable] === "none") return ok("none, as monitoring=none asks");
-    const short = (name: string) => name.slice(alarmName(cluster, "").length);
+    const short = (name: string) => shortOf(cluster, name);
     const now = clock.now();
     const isUncapped = parseDuration(env[SettingEnvironment.maxHold] ?? "") === 0;
     const expected = alarmNames(cluster).filter(
@@ -52,3 +54,21 @@ export const checkAlarms: Check = {
     return orOk(wrong, `${alarms.length}, none is on`);
   },
 };
+
+/** What alarms send arrives: a topic, or its key, may not let CloudWatch in. */
+const checkNotifications: Check = {
+  link: "notifications",
+  async find({ doctor: { account, cluster }, env }) {
+    if (env[monitoringVariable] === "none") return [];
+    const unsent = await account.unsent(alarmNames(cluster));
+    const [first] = unsent;
+    if (!first) return [];
+    const names = unsent.map(({ name }) => shortOf(cluster, name)).join(", ");
+    const remedy =
+      "Let cloudwatch.amazonaws.com publish to the topic and use its key, which alias/aws/sns never does. Then try: " +
+      `aws cloudwatch set-alarm-state --alarm-name ${first.name} --state-value ALARM --state-reason test`;
+    return warn(`the last one of ${names} was not sent: ${first.why}`, remedy);
+  },
+};
+
+export const ofAlarms: readonly Check[] = [checkAlarms, checkNotifications];
