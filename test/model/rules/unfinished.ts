@@ -108,8 +108,9 @@ function mayBeGone(
   { record }: Known,
   { name, now }: Readonly<{ name: string; now: Date }>,
 ): boolean {
-  const at = karpenter.letGo.get(name);
-  if (skew > goodSkew) return at !== undefined || record.account?.letGo[name] !== undefined;
+  // A node that had no mark, because it was drifted, is let go without a change of it.
+  const at = karpenter.letGo.get(name) ?? record.account?.letGo[name];
+  if (skew > goodSkew) return at !== undefined;
   return at !== undefined && after(at, takenWithin) > now;
 }
 
