@@ -37,7 +37,7 @@ export type Facts = ReturnType<typeof factsOf>;
 
 export function factsOf(doctor: Doctor, functions: Functions) {
   const { account, findNodePools } = doctor;
-  const { env } = functions.control;
+  const env = (name: string) => functions.control.env[name] ?? "";
   const [served = ""] = mostFirst(
     Object.values(functions),
     ({ env }) => env[SettingEnvironment.cluster] || doctor.cluster,
@@ -49,7 +49,7 @@ export function factsOf(doctor: Doctor, functions: Functions) {
     sweep: ask("sweep"),
     control: ask("control"),
   } satisfies Record<Watched, unknown>;
-  const queue = once(() => account.queue(env[Environment.launchQueueUrl] ?? ""));
+  const queue = once(() => account.queue(env(Environment.launchQueueUrl)));
   return {
     doctor,
     /** The EKS cluster that most functions work for: a holder may have another name. */
@@ -58,15 +58,15 @@ export function factsOf(doctor: Doctor, functions: Functions) {
     redeploy:
       served === doctor.cluster ? redeploy(served) : inItsApp(doctor.cluster, "cdk deploy --revert-drift"),
     functions,
+    /** What the functions' environment says; they all have the same, or that is reported. */
     env,
-    group: env[Environment.scheduleGroup] ?? "",
     answers,
     queue,
     rule: once(async () => {
       const launches = await queue();
       return launches && account.ruleTo(launches.arn);
     }),
-    schedules: once(() => account.schedules(env[Environment.scheduleGroup] ?? "")),
+    schedules: once(() => account.schedules(env(Environment.scheduleGroup))),
     nodePools: once(async () => findNodePools?.()),
   };
 }

@@ -71,9 +71,9 @@ export const endpointIs = (config: VpcConfigResponse) =>
 export const adminSince = (since: Date): Partial<Account> => ({
   adminSince: async (_, role) => (role.endsWith("/cluster-access") ? since : undefined),
 });
-export const refusedTo = (role: string, action: string): Partial<Account> => ({
-  refused: async (roleArn, actions) =>
-    roleArn.endsWith(role) ? actions.filter((one) => one === action) : [],
+export const refusedTo = (role: string, action: string, on: string): Partial<Account> => ({
+  refused: async (roleArn, actions, resource) =>
+    roleArn.endsWith(role) && resource === on ? actions.filter((one) => one === action) : [],
 });
 export const schedulesAre = (...about: readonly Parameters<typeof aSchedule>[0][]): Partial<Account> => ({
   schedules: async () => about.map((one) => aSchedule(one)),

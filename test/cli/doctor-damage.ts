@@ -1,5 +1,6 @@
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import type { Part } from "../../lambda/names.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import {
   adminSince,
@@ -31,6 +32,7 @@ import {
   aHeldScope,
   anAccount,
   anAlarm,
+  aQueue,
   type Differing,
 } from "./healthy-account.ts";
 
@@ -46,8 +48,15 @@ const toEvents = {
   Action: "sqs:SendMessage",
 };
 const encrypted = { Bool: { "aws:SecureTransport": "false" } };
+const arn = (service: string, resource: string) => `arn:aws:${service}:eu-west-1:123456789012:${resource}`;
+const logOf = (part: Part) =>
+  arn("logs", `log-group:/aws/lambda/karpenter-node-holder-prod-${part}:log-stream:any`);
+const { SWEEP_EVERY: _, ...fewer } = aFunction("hold").env;
 const in2040 = new Date("2040-01-01T00:00:00Z");
 const oneAlarm = { alarms: async () => [anAlarm("sweep-silent", "OK")] };
+
+/** What one of the functions sees in the cluster. */
+const oneIn = (part: Part, cluster: object): Differing => ({ checks: { [part]: { cluster } } });
 
 /** Each breaks exactly one link. */
 export const brokenLinks: readonly Row[] = [
@@ -57,6 +66,7 @@ export const brokenLinks: readonly Row[] = [
   ["an update failed", functionIs("hold", { lastUpdate: "Failed" })],
   ["a function has another table", envOf("release", { HOLD_TABLE: "other" })],
   ["a function works for another cluster", envOf("hold", { CLUSTER: "staging" })],
+  ["a function lacks a setting", functionIs("sweep", { env: fewer })],
   [
     "one function is outside of the VPC",
     { functionOf: async (one) => aFunction(one, { inVpc: one !== "sweep" }) },
@@ -72,7 +82,7 @@ export const brokenLinks: readonly Row[] = [
   ["the rule is disabled", ruleIs({ isEnabled: false })],
   ["the rule does not match", ruleIs({ pattern: { source: ["aws.ec2"] } })],
   ["the queue is gone", queueIs("launches")],
-  ["50,000 launches wait", queueIs("launches", { waiting: 50_000 })],
+  ["a thousand launches wait", queueIs("launches", { waiting: 1_000 })],
   ["its policy is gone", queueIs("launches", { policy: undefined })],
   [
     "its policy is another's",
@@ -103,10 +113,21 @@ export const brokenLinks: readonly Row[] = [
   ["that group is going", { scheduleGroup: async () => "DELETING" }],
   ["the schedule role is gone", { trust: gone }],
   ["that role trusts others", { trust: async () => "{}" }],
-  ["that role may not invoke the release", refusedTo("/schedules", "lambda:InvokeFunction")],
-  ["a function may not set one-shots", refusedTo("/hold", "scheduler:CreateSchedule")],
-  ["a function may not write its log", refusedTo("/release", "logs:PutLogEvents")],
-  ["a function may not queue work", refusedTo("/sweep", "sqs:SendMessage")],
+  [
+    "that role may not invoke the release",
+    refusedTo("/schedules", "lambda:InvokeFunction", aFunction("hold").env.RELEASE_FUNCTION_ARN ?? ""),
+  ],
+  [
+    "a function may not set one-shots",
+    refusedTo(
+      "/hold",
+      "scheduler:CreateSchedule",
+      arn("scheduler", "schedule/karpenter-node-holder-prod/any"),
+    ),
+  ],
+  ["a function may not write its log", refusedTo("/release", "logs:PutLogEvents", logOf("release"))],
+  ["a function may not begin a log", refusedTo("/sweep", "logs:CreateLogStream", logOf("sweep"))],
+  ["a function may not queue work", refusedTo("/sweep", "sqs:SendMessage", aQueue("launches").arn)],
   [
     "a schedule forces releases",
     schedulesAre({}, { name: "backup", expression: "rate(1 minute)", input: '{"force":true}' }),
@@ -114,6 +135,10 @@ export const brokenLinks: readonly Row[] = [
   ["a one-shot's name hides a recurring schedule", schedulesAre({ expression: "rate(1 minute)" })],
   ["a one-shot invokes something else", schedulesAre({ targetArn: "arn:elsewhere" })],
   ["a one-shot forces its release", schedulesAre({ input: `{"holdId":"${aHeldScope.id}","force":true}` })],
+  [
+    "a schedule has a name that only begins like a one-shot's",
+    schedulesAre({ name: `${aHeldScope.id}-1795263600-copy` }),
+  ],
   ["a one-shot is about another hold", schedulesAre({ input: '{"holdId":"other"}' })],
 
   ["there is no such cluster", { cluster: gone }],
@@ -131,15 +156,9 @@ export const brokenLinks: readonly Row[] = [
   ["no function can write to the record", { check: { write: noRight } }],
   ["one function cannot write to the record", { checks: { hold: { write: noRight } } }],
   ["the cluster refuses the login", insideCluster({ works: false, because: "refused the login (401)" })],
-  [
-    "one function cannot log in",
-    { checks: { hold: { cluster: { works: false, because: "refused (401)" } } } },
-  ],
+  ["one function cannot log in", oneIn("hold", { works: false, because: "refused (401)" })],
   ["a right is missing", insideCluster({ missingRights: ["patch nodes"] })],
-  [
-    "one function may not patch nodes",
-    { checks: { release: { cluster: { missingRights: ["patch nodes"] } } } },
-  ],
+  ["one function may not patch nodes", oneIn("release", { missingRights: ["patch nodes"] })],
   [
     "nodes may not be listed",
     insideCluster({
@@ -151,10 +170,7 @@ export const brokenLinks: readonly Row[] = [
   ],
   ["the policy is missing", insideCluster({ foreignChange: "admitted" })],
   ["the policy refuses our mark", insideCluster({ ownChange: "refused", said: "denied" })],
-  [
-    "one function's mark is refused",
-    { checks: { sweep: { cluster: { ownChange: "refused", said: "denied" } } } },
-  ],
+  ["one function's mark is refused", oneIn("sweep", { ownChange: "refused", said: "denied" })],
   ["EC2 cannot be asked", { check: { launches: noRight } }],
   ["one function cannot ask EC2", { checks: { hold: { launches: noRight } } }],
 

@@ -1,19 +1,15 @@
-import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
-import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import { noon } from "../../simulator/virtual-clock.ts";
+import { hours, minutes } from "../../lambda/core/duration.ts";
 import {
   ago,
   alarmIs,
   buffers,
+  clusterIs,
   denied,
   endpointIs,
   failing,
   functionIs,
-  functionsAre,
   functionsHave,
   gone,
-  holding,
-  inRecord,
   insideCluster,
   manifestIs,
   many,
@@ -22,40 +18,21 @@ import {
   nodePool,
   policyHas,
   queueIs,
+  refusedTo,
   ruleIs,
   schedulesAre,
-  swept,
   withRules,
 } from "./differing.ts";
-import { brokenLinks, type Row } from "./doctor-damage.ts";
-import { aFunction, aHeldScope, anAccount, anAlarm } from "./healthy-account.ts";
+import type { Row } from "./doctor-damage.ts";
+import { ofHolds } from "./doctor-holds.ts";
+import { aFunction, anAccount, anAlarm, aQueue } from "./healthy-account.ts";
 
+const noLogin = { checks: { hold: { cluster: { works: false, because: "no answer" } } } };
 const untried = { foreignChange: "not tried", ownChange: "not tried" };
 const unlimited = { foreignChange: "admitted", missingRights: ["patch nodes"] };
-const { nextLook: _, ...beginning } = aHeldScope;
-const late = { holds: [{ ...aHeldScope, until: ago(minutes(9)) }], lastSweep: ago(hours(1)) };
-
-/** What nothing that should have ended follows from. */
-const causes = [
-  "schedule group is gone",
-  "wakes the sweep",
-  "entry is gone",
-  "login",
-  "a right",
-  "policy is missing",
-];
-const consequences = brokenLinks
-  .filter(([how]) => causes.some((one) => how.includes(one)))
-  .map(
-    ([how, { check, ...rest }]): Row => [
-      `nothing ends in time, and ${how}`,
-      { ...rest, check: { ...(typeof check === "object" && check), record: late } },
-    ],
-  );
-
 /** What is printed in other cases, which may be several findings or none. */
 export const others: readonly Row[] = [
-  ...consequences,
+  ...ofHolds,
   ["credentials have expired", { identity: failing(named("ExpiredToken", "expired")) }],
   ["credentials may not ask who they are", { identity: denied }],
   ["AWS cannot be reached", { identity: failing(Object.assign(new Error("no"), { code: "ENOTFOUND" })) }],
@@ -79,8 +56,32 @@ export const others: readonly Row[] = [
   ["a function is pending", functionIs("hold", { state: "Pending" })],
   ["a sweep runs once at a time", functionIs("sweep", { reservedConcurrency: 1 })],
 
-  ["the mapping is being made", mappingIs("Creating", "")],
-  ["anyone may send to the queue", policyHas({ Effect: "Allow", Principal: "*", Action: "sqs:*" })],
+  ...["Enabling", "Updating", "Creating"].map(
+    (state): Row => [`the mapping is ${state}`, mappingIs(state, "")],
+  ),
+  ...["sqs:SendMessage", "sqs:Send*", "sqs:*", "*"].map(
+    (Action): Row => [
+      `anyone may ${Action} with the queue`,
+      policyHas({ Effect: "Allow", Principal: "*", Action }),
+    ],
+  ),
+  [
+    "the queue's policy denies what is not encrypted",
+    policyHas(
+      { Effect: "Allow", Principal: { AWS: ["*"] }, Action: "sqs:*" },
+      {
+        Effect: "Deny",
+        Principal: "*",
+        Action: "sqs:*",
+        Condition: { Bool: { "aws:SecureTransport": "false" } },
+      },
+    ),
+  ],
+  ["many launches wait, but not too many", queueIs("launches", { waiting: 999, inFlight: 10 })],
+  [
+    "the release function may not queue work",
+    refusedTo("/release", "sqs:SendMessage", aQueue("launches").arn),
+  ],
   [
     "no queue has a dead-letter queue",
     { ...queueIs("launches", { deadLetterArn: "" }), ...ruleIs({ deadLetterArn: "" }) },
@@ -118,6 +119,21 @@ export const others: readonly Row[] = [
   ],
   ["roles are in another group", { accessGroups: async () => ["strangers"] }],
   ["rights, policy and entries are missing", { accessGroups: gone, ...insideCluster(unlimited) }],
+  [
+    "a cluster without access entries has none of ours",
+    { ...clusterIs({ authenticationMode: "CONFIG_MAP" }), accessGroups: gone },
+  ],
+  [
+    "a function outside of the VPC cannot log in",
+    { functionOf: async (part) => aFunction(part, { inVpc: part !== "hold" }), ...noLogin },
+  ],
+  [
+    "a function without an access entry cannot log in",
+    {
+      accessGroups: async (_, role) => (role.endsWith("/hold") ? undefined : ["karpenter-node-holder"]),
+      ...noLogin,
+    },
+  ],
   ["rights and policy are missing", insideCluster(unlimited)],
   ["neither is as in the manifest", insideCluster(unlimited), manifestIs("different", "missing")],
   [
@@ -148,7 +164,10 @@ export const others: readonly Row[] = [
   ],
   [
     "the holder observes, and may change nodes still",
-    withRules({ mode: "observe" }, { needlessRights: ["patch nodes"], foreignChange: "admitted" }),
+    withRules(
+      { mode: "observe", nodeEvents: "true" },
+      { needlessRights: ["patch nodes"], foreignChange: "admitted" },
+    ),
   ],
   [
     "many nodes are not right",
@@ -161,32 +180,6 @@ export const others: readonly Row[] = [
   ["a NodePool's template protects nothing", {}, nodePool({}, { "karpenter.sh/do-not-disrupt": "4h" })],
   ["there are CapacityBuffers", {}, buffers(5)],
   ["there are many CapacityBuffers", {}, buffers(6)],
-
-  ["a hold ends", holding({ until: ago(minutes(2)), nextLook: ago(minutes(2)) })],
-  ["a hold ends soon", holding({ until: after(noon, minutes(2)), nextLook: after(noon, minutes(2)) })],
-  [
-    "a hold lasts as long as a setting allows",
-    holding({ until: after(noon, hours(168)), nextLook: after(noon, minutes(1)) }),
-  ],
-  ["a hold is being released", holding({ state: "releasing" })],
-  [
-    "a new hold is not in the record yet",
-    {
-      ...inRecord({ holds: [beginning] }),
-      ...schedulesAre({ name: scheduleName(beginning.id, beginning.until) }),
-    },
-  ],
-  ["a new hold has no one-shot", { ...inRecord({ holds: [beginning] }), ...schedulesAre() }],
-  [
-    "two holds have none",
-    { ...inRecord({ holds: [aHeldScope, { ...beginning, scope: "nodepool/batch" }] }), ...schedulesAre() },
-  ],
-  ["a sweep has been missed", swept(minutes(12))],
-  ["sweeps are rare", functionsHave({ SWEEP_EVERY: "1h" })],
-  [
-    "the first sweep is late",
-    { ...functionsAre({ changedAt: ago(minutes(13)) }), ...inRecord({ lastSweep: undefined }) },
-  ],
 
   ["an alarm has just been made", alarmIs("INSUFFICIENT_DATA", { since: ago(minutes(29)) })],
   [

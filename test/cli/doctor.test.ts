@@ -1,9 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { examine } from "../../cli/doctor/examine.ts";
-import { applyFixes, findingJson, findingView, verdictView } from "../../cli/doctor/finding.ts";
+import {
+  applyFixes,
+  findingJson,
+  findingView,
+  shown,
+  type Verdict,
+  verdictView,
+  worstOf,
+} from "../../cli/doctor/finding.ts";
 import { version } from "../../lambda/version.ts";
 import { VirtualClock } from "../../simulator/virtual-clock.ts";
-import { functionsHave } from "./differing.ts";
+import { functionsHave, withRules } from "./differing.ts";
 import { brokenLinks, type Row, warnings } from "./doctor-damage.ts";
 import { others } from "./doctor-others.ts";
 import { anAccount, aQueue, broken, examined, examinedAccount, warned } from "./healthy-account.ts";
@@ -71,6 +79,27 @@ describe("doctor", () => {
     expect(named).toContain("karpenter-node-holder-prod-sweep-silent");
     const remedies = findings.filter(({ verdict }) => verdict === "fail").map(({ remedy }) => remedy);
     for (const remedy of remedies) expect(remedy).toContain("--cluster-name staging ");
+  });
+
+  it("compares the cluster with the manifest of the functions' settings", async () => {
+    const rules = { holdAnnotation: "example.com/stay", mode: "observe", nodeEvents: "true" } as const;
+    const compared: unknown[] = [];
+    const compareManifest = async (settings: unknown) => {
+      compared.push(settings);
+      return [];
+    };
+    await examined(withRules(rules), { compareManifest });
+    expect(compared).toMatchObject([{ ...rules, auto: true, nodeEvents: false }]);
+  });
+
+  it("has the verdict of its worst finding, and shows texts of any length as short ones", () => {
+    const found = (...verdicts: Verdict[]) =>
+      verdicts.map((verdict) => ({ link: "rule", verdict, what: "" }));
+    expect(worstOf(found("ok", "warn", "fail"))).toBe("fail");
+    expect(worstOf(found("warn", "skipped"))).toBe("warn");
+    expect(worstOf(found("ok", "skipped"))).toBe("ok");
+    const longest = "x".repeat(1_000);
+    expect([shown(longest), shown(`${longest}y`)]).toEqual([longest, `${longest}…`]);
   });
 
   // A change is accepted with `npx vitest run test/cli/doctor --update`, and read in the diff.

@@ -47,7 +47,7 @@ export const anAlarm = (name: string, state: string, about: Partial<AlarmFacts> 
     "What it is about. First: npx karpenter-node-holder doctor --cluster prod. See docs/operating.md#where-to-read-on",
   state,
   notifies: true,
-  since: undefined,
+  since: after(noon, -hours(3)),
   ...about,
 });
 

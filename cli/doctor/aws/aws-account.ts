@@ -45,7 +45,7 @@ export function awsAccount(given: AwsConfig, cluster: string) {
         description: textIn(alarm.AlarmDescription),
         state: textIn(alarm.StateValue),
         notifies: alarm.ActionsEnabled !== false && [alarm.AlarmActions ?? []].flat().length > 0,
-        since: alarm.StateUpdatedTimestamp,
+        since: alarm.StateUpdatedTimestamp ?? new Date(0),
       }));
     },
 

@@ -15,10 +15,10 @@ const shortOf = (cluster: string, name: string): string => name.slice(alarmName(
 const checkAlarms: Check = {
   link: "alarms",
   async find({ doctor: { account, cluster, clock }, cluster: served, env }) {
-    if (env[monitoringVariable] === "none") return ok("none, as monitoring=none asks");
+    if (env(monitoringVariable) === "none") return ok("none, as monitoring=none asks");
     const short = (name: string) => shortOf(cluster, name);
     const now = clock.now();
-    const isUncapped = parseDuration(env[SettingEnvironment.maxHold] ?? "") === 0;
+    const isUncapped = parseDuration(env(SettingEnvironment.maxHold)) === 0;
     const expected = alarmNames(cluster).filter(
       (name) => !(isUncapped && name === alarmName(cluster, "hold-over-cap")),
     );
@@ -27,18 +27,16 @@ const checkAlarms: Check = {
 
     const on = alarms.filter(({ state }) => state === "ALARM");
     const missing = expected.filter((name) => !alarms.some((alarm) => alarm.name === name));
-    const isNew = ({ since }: AlarmFacts) => since !== undefined && since > after(now, -settled);
-    const blind = alarms.filter((alarm) => alarm.state === "INSUFFICIENT_DATA" && !isNew(alarm));
+    const old = after(now, -settled);
+    const blind = alarms.filter(({ state, since }) => state === "INSUFFICIENT_DATA" && since <= old);
     const silent = alarms.filter(({ notifies }) => !notifies);
     const listed = (all: readonly AlarmFacts[]) => all.map(({ name }) => short(name)).join(", ");
     const wrong = [
       ...on.map(({ name, since, description }) => {
-        const age = since ? `, for ${about(now.getTime() - since.getTime())}` : "";
+        const age = about(now.getTime() - since.getTime());
         // Its first command is this one.
-        return warn(
-          `${short(name)} is on${age}`,
-          description.replace(/First: npx \S+ doctor \S+ \S+\. /, ""),
-        );
+        const remedy = description.replace(/First: npx \S+ doctor \S+ \S+\. /, "");
+        return warn(`${short(name)} is on, for ${age}`, remedy);
       }),
       ...ifAny(missing, (names) => fail(`missing: ${names.map(short).join(", ")}`)),
       ...ifAny(blind, (all) => warn(`without data: ${listed(all)}`)),
@@ -59,7 +57,7 @@ const checkAlarms: Check = {
 const checkNotifications: Check = {
   link: "notifications",
   async find({ doctor: { account, cluster }, env }) {
-    if (env[monitoringVariable] === "none") return [];
+    if (env(monitoringVariable) === "none") return [];
     const unsent = await account.unsent(alarmNames(cluster));
     const [first] = unsent;
     if (!first) return [];

@@ -16,7 +16,7 @@ export const ofLaunchPath: readonly Check[] = [
     link: "queue",
     async find({ env, queue, functions }) {
       const launches = await queue();
-      if (!launches) return fail(`the launch queue ${env[Environment.launchQueueUrl]} is gone`);
+      if (!launches) return fail(`the launch queue ${env(Environment.launchQueueUrl)} is gone`);
       const what = `${launches.waiting} waiting, ${launches.inFlight} in flight`;
       if (launches.waiting < mostWaiting) return ok(what);
       return fail(`${what}: launches are not handled as fast as they come`, readLog(functions.hold));

@@ -10,7 +10,8 @@ import { type Found, fail, ifAny, ok, orOk } from "../finding.ts";
 export const ofSchedules: readonly Check[] = [
   {
     link: "schedule group",
-    async find({ doctor, group }) {
+    async find({ doctor, env }) {
+      const group = env(Environment.scheduleGroup);
       const state = await doctor.account.scheduleGroup(group);
       if (state === "ACTIVE") return ok(group);
       return fail(`${group} is ${state ?? "gone"}: no release can be scheduled`);
@@ -19,12 +20,12 @@ export const ofSchedules: readonly Check[] = [
   {
     link: "schedule role",
     async find({ doctor: { account }, env }) {
-      const arn = env[Environment.scheduleRoleArn] ?? "";
+      const arn = env(Environment.scheduleRoleArn);
       const trust = await account.trust(arn);
       if (trust === undefined) return fail(`${arn} is gone: releases cannot be invoked`);
       if (!trust.includes("scheduler.amazonaws.com"))
         return fail(`${arn} does not trust EventBridge Scheduler`);
-      const target = env[Environment.releaseFunctionArn] ?? "";
+      const target = env(Environment.releaseFunctionArn);
       const refused = await account.refused(arn, ["lambda:InvokeFunction"], target);
       if (refused.length === 0) return ok(arn.slice(arn.lastIndexOf("/") + 1));
       return fail(`${arn} may not invoke the release function: one-shots have no effect`);
@@ -32,12 +33,12 @@ export const ofSchedules: readonly Check[] = [
   },
   {
     link: "schedules",
-    async find({ group, schedules, env }) {
+    async find({ schedules, env }) {
       const all = await schedules();
-      const foreign = all.filter((one) => !isOneShot(one, env[Environment.releaseFunctionArn]));
+      const foreign = all.filter((one) => !isOneShot(one, env(Environment.releaseFunctionArn)));
       const found = foreign.slice(0, 5).map(({ name, expression }) => {
         const what = `${name} (${expression}) is no one-shot of the holder: anyone with the credentials of a function can create it`;
-        const remove = `aws scheduler delete-schedule --group-name ${group} --name ${name}`;
+        const remove = `aws scheduler delete-schedule --group-name ${env(Environment.scheduleGroup)} --name ${name}`;
         return fail(what, `If it is not yours: ${remove}; then see ${documentLink("security.md")}`);
       });
       return orOk(found, `${all.length} in the group, none foreign`);
@@ -53,11 +54,11 @@ export const ofSchedules: readonly Check[] = [
 ];
 
 /** Ours fires once, at the time in its name, and names the hold to which it belongs. */
-function isOneShot({ name, expression, targetArn, input }: ScheduleFacts, target?: string): boolean {
-  const [, holdId] = /^(.+)-\d+$/.exec(name) ?? [];
+function isOneShot({ name, expression, targetArn, input }: ScheduleFacts, target: string): boolean {
+  const [, holdId] = /(.+)-\d+$/.exec(name) ?? [];
   return (
     isHoldId(holdId) &&
-    /^at\(/.test(expression) &&
+    expression.startsWith("at(") &&
     targetArn === target &&
     input.includes(`"${holdId}"`) &&
     !input.includes('"force"')
@@ -66,7 +67,7 @@ function isOneShot({ name, expression, targetArn, input }: ScheduleFacts, target
 
 /** What a function cannot try without an effect is asked of IAM. */
 async function refusedTo(
-  { doctor, group, queue, functions }: Facts,
+  { doctor, env, queue, functions }: Facts,
   fn: FunctionFacts,
 ): Promise<readonly Found[]> {
   const [arn, partition, , region, account] = fn.arn.split(":");
@@ -74,7 +75,7 @@ async function refusedTo(
     [arn, partition, service, region, account, resource].join(":");
   const launches = fn === functions.release ? undefined : await queue();
   const needs: readonly (readonly [actions: readonly string[], resource: string])[] = [
-    [["scheduler:CreateSchedule"], of("scheduler", `schedule/${group}/any`)],
+    [["scheduler:CreateSchedule"], of("scheduler", `schedule/${env(Environment.scheduleGroup)}/any`)],
     [
       ["logs:CreateLogStream", "logs:PutLogEvents"],
       of("logs", `log-group:/aws/lambda/${fn.name}:log-stream:any`),

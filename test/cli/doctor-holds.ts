@@ -1,0 +1,58 @@
+import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
+import { ago, functionsAre, functionsHave, holding, inRecord, schedulesAre, swept } from "./differing.ts";
+import { brokenLinks, type Row } from "./doctor-damage.ts";
+import { aHeldScope } from "./healthy-account.ts";
+
+const { nextLook: _, ...beginning } = aHeldScope;
+const late = { holds: [{ ...aHeldScope, until: ago(minutes(9)) }], lastSweep: ago(hours(1)) };
+
+/** What nothing that should have ended follows from. */
+const causes = [
+  "schedule group is gone",
+  "no function can write",
+  "wakes the sweep",
+  "entry is gone",
+  "login",
+  "a right",
+  "policy is missing",
+];
+const consequences = brokenLinks
+  .filter(([how]) => causes.some((one) => how.includes(one)))
+  .map(
+    ([how, { check, ...rest }]): Row => [
+      `nothing ends in time, and ${how}`,
+      { ...rest, check: { ...(typeof check === "object" && check), record: late } },
+    ],
+  );
+
+/** What doctor prints of holds and sweeps. */
+export const ofHolds: readonly Row[] = [
+  ...consequences,
+  ["a hold ends", holding({ until: ago(minutes(2)), nextLook: ago(minutes(2)) })],
+  ["a hold ends soon", holding({ until: after(noon, minutes(2)), nextLook: after(noon, minutes(2)) })],
+  [
+    "a hold lasts as long as a setting allows",
+    holding({ until: after(noon, hours(168) + minutes(2)), nextLook: after(noon, minutes(1)) }),
+  ],
+  ["a hold is being released", holding({ state: "releasing" })],
+  [
+    "a new hold is not in the record yet",
+    {
+      ...inRecord({ holds: [beginning] }),
+      ...schedulesAre({ name: scheduleName(beginning.id, beginning.until) }),
+    },
+  ],
+  ["a new hold has no one-shot", { ...inRecord({ holds: [beginning] }), ...schedulesAre() }],
+  [
+    "two holds have none",
+    { ...inRecord({ holds: [aHeldScope, { ...beginning, scope: "nodepool/batch" }] }), ...schedulesAre() },
+  ],
+  ["a sweep has been missed", swept(minutes(12))],
+  ["sweeps are rare", functionsHave({ SWEEP_EVERY: "1h" })],
+  [
+    "the first sweep is late",
+    { ...functionsAre({ changedAt: ago(minutes(13)) }), ...inRecord({ lastSweep: undefined }) },
+  ],
+];
