@@ -6,7 +6,7 @@ import { bare, heldIn, markListed, type nodesIn } from "./nodes-world.ts";
 
 /** The same promises, of releases and of nodes that change meanwhile. */
 export function releasesContract(its: ReturnType<typeof nodesIn>): void {
-  const { annotation, mark, release, ours, held, marked } = its;
+  const { annotation, mark, release, ours, held } = its;
 
   it("releases only the hold that is named", async () => {
     await its.world.add("a", held(holdId(1)));
@@ -20,18 +20,6 @@ export function releasesContract(its: ReturnType<typeof nodesIn>): void {
     await its.world.add("a", { ...held(holdId(1)), pool: null });
     expect(await release(holdId(1))).toMatchObject({ released: 1 });
     expect(await ours("a")).toEqual(bare);
-  });
-
-  it("releases a half mark", async () => {
-    await its.world.add("a", { labels: marked(holdId(1)) });
-    expect(await release(holdId(1))).toMatchObject({ released: 1, kept: 0, failed: 0, left: false });
-    expect(await ours("a")).toEqual(bare);
-  });
-
-  it("leaves an annotation that the user has changed to the user", async () => {
-    await its.world.add("a", { labels: marked(holdId(1)), annotations: { [annotation]: "8h" } });
-    expect(await release(holdId(1))).toMatchObject({ released: 0, kept: 1, failed: 0, left: false });
-    expect(await ours("a")).toEqual({ label: undefined, annotation: "8h" });
   });
 
   it("leaves an annotation to the user who took it off a held node and set it again", async () => {

@@ -47,12 +47,6 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("a")).toEqual(heldIn(holdId(1)));
     });
 
-    it("finds nothing to do where every node is marked", async () => {
-      await its.world.add("a");
-      await mark(holdId(1));
-      expect(await mark(holdId(1))).toMatchObject({ marked: 0, adopted: 0, failed: 0 });
-    });
-
     it("leaves everything else on a node as it was", async () => {
       await its.world.add("a", { labels: { team: "blue" }, annotations: { "example.com/note": "mine" } });
       const before = await its.world.read("a");
@@ -111,37 +105,11 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("a")).toEqual(heldIn(holdId(2)));
     });
 
-    it("completes an older hold's half mark when it adopts it", async () => {
-      await its.world.add("a", { labels: marked(holdId(1)) });
-      expect(await mark(holdId(2))).toMatchObject({ marked: 0, adopted: 1 });
-      expect(await ours("a")).toEqual(heldIn(holdId(2)));
-    });
-
-    it("does not complete a half mark of its own", async () => {
-      await its.world.add("a", { labels: marked(holdId(1)) });
-      expect(await mark(holdId(1))).toMatchObject({ marked: 0, adopted: 0 });
-      expect(await ours("a")).toEqual({ label: holdId(1), annotation: undefined });
-    });
-
-    it("passes a younger hold's mark, whole or half", async () => {
-      await its.world.add("a", held(holdId(2)));
-      await its.world.add("b", { labels: marked(holdId(2)) });
-      expect(await mark(holdId(1))).toMatchObject({ marked: 0, adopted: 0, userHeld: 0, failed: 0 });
-      expect(await ours("a")).toEqual(heldIn(holdId(2)));
-      expect(await ours("b")).toEqual({ label: holdId(2), annotation: undefined });
-    });
-
     it("passes a younger hold's mark that is put on meanwhile", async () => {
       await its.world.add("a");
       its.world.beforeNextPatch("a", async () => void (await mark(holdId(2))));
       expect(await mark(holdId(1))).toMatchObject({ marked: 0, adopted: 0, failed: 0 });
       expect(await ours("a")).toEqual(heldIn(holdId(2)));
-    });
-
-    it("does not adopt a mark whose annotation the user has changed", async () => {
-      await its.world.add("a", { labels: marked(holdId(1)), annotations: { [annotation]: "8h" } });
-      expect(await mark(holdId(2))).toMatchObject({ adopted: 0, userHeld: 1 });
-      expect(await ours("a")).toEqual({ label: holdId(1), annotation: "8h" });
     });
 
     releasesContract(its);
