@@ -1,29 +1,39 @@
+import { isDeepStrictEqual } from "node:util";
 import { FileSystem } from "aws-cdk-lib";
 import type { Template } from "aws-cdk-lib/assertions";
 import { bundleOf } from "../../infra/functions/bundles.ts";
 import { parts } from "../../lambda/names.ts";
 import { documentLink } from "../../lambda/package-root.ts";
 
-/**
- * A template as a reviewer reads it: a paragraph for each resource, references by name, and nothing that changes with
- * every build.
- */
+/** A template as a reviewer reads it: a paragraph for each resource. */
 export const summaryOf = (template: Template): readonly string[] =>
-  Object.entries<Resource>(template.toJSON().Resources).map(([id, { Type, Properties, DependsOn }]) => {
-    const { PolicyName: _, Code, bundle, DashboardBody, ...others } = Properties;
-    const properties = {
-      ...others,
-      ...(Code !== undefined && { Code: bundleWith(String(Object(Code).S3Key).replace(".zip", "")) }),
-      ...(bundle !== undefined && { bundle: bundleWith(String(bundle)) }),
-      ...(DashboardBody !== undefined && { DashboardBody: JSON.parse(String(joined(DashboardBody))) }),
-    };
-    const after = DependsOn?.map(named).sort().join(", ");
-    return [
-      `${named(id)} (${Type})`,
-      ...(after ? [`  after ${after}`] : []),
-      ...linesOf(joined(properties), 1),
-    ].join("\n");
+  [...resourcesOf(template)].map(([name, fields]) => [name, ...linesOf(fields, 1)].join("\n"));
+
+/** The resources that differ from those of another template, each by its fields that do; of the same name, else whole. */
+export function differencesOf(usual: Template, template: Template): readonly string[] {
+  const known = resourcesOf(usual);
+  return [...resourcesOf(template)].flatMap(([name, fields]) => {
+    const before = known.get(name);
+    const lines = before ? differences(before, fields, 1) : linesOf(fields, 1);
+    return lines.length > 0 ? [name, ...lines].join("\n") : [];
   });
+}
+
+/** References by name, and nothing that changes with every build. */
+const resourcesOf = (template: Template): ReadonlyMap<string, unknown> =>
+  new Map(
+    Object.entries<Resource>(template.toJSON().Resources).map(([id, { Type, Properties, DependsOn }]) => {
+      const { PolicyName: _, Code, bundle, DashboardBody, ...others } = Properties;
+      const properties = {
+        ...others,
+        ...(Code !== undefined && { Code: bundleWith(String(Object(Code).S3Key).replace(".zip", "")) }),
+        ...(bundle !== undefined && { bundle: bundleWith(String(bundle)) }),
+        ...(DashboardBody !== undefined && { DashboardBody: JSON.parse(String(joined(DashboardBody))) }),
+      };
+      const after = DependsOn?.map(named).sort().join(", ");
+      return [`${named(id)} (${Type})`, { ...(after && { after }), ...Object(joined(properties)) }];
+    }),
+  );
 
 /** The outputs of a template, in the same way. */
 export const outputsOf = (template: Template): readonly string[] =>
@@ -59,6 +69,29 @@ function joined(value: unknown): unknown {
 }
 
 const width = 120;
+
+/** Lists of as many items are compared item by item; of others, the items that only one of them has are shown. */
+function differences(before: unknown, now: unknown, depth: number): readonly string[] {
+  const signed = (sign: string, value: unknown) =>
+    linesOf(value, depth).map((line) => `${sign}${line.slice(1)}`);
+  if (Array.isArray(before) && Array.isArray(now) && before.length !== now.length) {
+    const onlyIn = (some: readonly unknown[], others: readonly unknown[]) =>
+      some.filter((one) => !others.some((other) => isDeepStrictEqual(one, other)));
+    return [...signed("-", onlyIn(before, now)), ...signed("+", onlyIn(now, before))];
+  }
+  const names = new Set([before, now].flatMap((fields) => Object.keys(Object(fields))));
+  return [...names].flatMap((name) => {
+    const [old, other] = [before, now].map((fields) => Reflect.get(Object(fields), name) as unknown);
+    if (isDeepStrictEqual(old, other)) return [];
+    const shown = (sign: string, value: unknown) =>
+      value === undefined ? [] : signed(sign, Array.isArray(now) ? [value] : { [name]: value });
+    const [gone, added] = [shown("-", old), shown("+", other)];
+    if (Math.min(gone.length, added.length) < 2 || Array.isArray(old) !== Array.isArray(other))
+      return [...gone, ...added];
+    const label = Array.isArray(now) ? "-" : `${name}:`;
+    return [`${"  ".repeat(depth)}${label}`, ...differences(old, other, depth + 1)];
+  });
+}
 
 function linesOf(value: unknown, depth: number): string[] {
   const indent = "  ".repeat(depth);
