@@ -59,8 +59,8 @@ export type Command =
   | Readonly<{ do: "fault"; who: number; verdict: Verdict }>
   | Readonly<{ do: "pass"; time: Duration }>;
 
-/** What runs on a node: nothing, four pods that may be moved, one that may not, one of a Job, or more than fit elsewhere. */
-export type Pods = "none" | "movable" | "fixed" | "job" | "full";
+/** What runs on a node: nothing, four pods that may be moved, one that may not, one of a Job, or many that fit nowhere else. */
+export type Pods = "none" | "movable" | "fixed" | "job" | "many" | "full";
 
 export type Launch = Readonly<{
   do: "launch";

@@ -6,8 +6,8 @@ import type { Claims, Launch, Pods } from "./commands.ts";
 
 /** How many pods run on a node where they may be moved. */
 export const movable = 4;
-/** So many that none of them fits on another node that is full. */
-const full = 110;
+/** A node has room for 110 pods: beside many there is room for others, beside those of a full one for none. */
+const counts = { none: 0, movable, fixed: 0, job: 0, many: 70, full: 110 } as const;
 
 export const pools = ["a", "b"] as const;
 
@@ -73,16 +73,15 @@ export class Karpenter {
 
   runOn(name: string, pods: Pods): void {
     const { cluster, time } = this.#world;
-    const before = this.loads.get(name)?.pods === "full" ? full : movable;
-    for (let n = 0; n < before; n++) cluster.pods.remove(`${name}-${n}`);
+    const before = counts[this.loads.get(name)?.pods ?? "none"];
+    for (let n = 0; n < Math.max(1, before); n++) cluster.pods.remove(`${name}-${n}`);
     this.loads.set(name, { pods, since: time });
     const owner = { apiVersion: "apps/v1", kind: "ReplicaSet" };
     const annotations = { "karpenter.sh/do-not-disrupt": "true" };
     const job = { apiVersion: "batch/v1", kind: "Job" };
     if (pods === "job") cluster.pods.add({ name: `${name}-0`, node: name, owner: job });
     if (pods === "fixed") cluster.pods.add({ name: `${name}-0`, node: name, owner, annotations });
-    const count = pods === "full" ? full : pods === "movable" ? movable : 0;
-    for (let n = 0; n < count; n++) cluster.pods.add({ name: `${name}-${n}`, node: name, owner });
+    for (let n = 0; n < counts[pods]; n++) cluster.pods.add({ name: `${name}-${n}`, node: name, owner });
   }
 
   endJobs(): void {

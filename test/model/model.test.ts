@@ -17,7 +17,7 @@ it(`in ${goodDays} runs without faults no sweep is needed`, { timeout: 120_000 }
   expect(broken).toBeUndefined();
 });
 
-const habits = 12;
+const habits = 8;
 
 it(`in ${habits} runs of work with habits nodes are let go as it has taught`, {
   timeout: 120_000,

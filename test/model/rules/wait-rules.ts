@@ -8,42 +8,53 @@ const slack = minutes(2);
 const levels = 8;
 
 /**
- * Nodes without pods, all idle and all needed again at the same times. What hold=auto promises of them where pauses are
- * alike: a relaunch is not waited for after eight long pauses, and is waited for after six short ones, and before three
- * long ones. The ninth node always waits.
+ * Nodes that are all idle and all needed again at the same times. What hold=auto promises of them where pauses are alike: a
+ * relaunch is not waited for after eight long pauses, and is waited for after six short ones, and before three long ones.
+ * Evictions are always waited for, and so is the relaunch of the ninth node.
  */
 export class WaitRules {
   readonly #relaunchCost: Duration;
+  readonly #evictions: Duration;
   readonly #nodes: number;
   readonly #lengths: Duration[] = [];
   #cost = 0;
   #least = 0;
 
-  constructor({ relaunchCost }: Pick<Rules, "relaunchCost">, nodes: number) {
+  /** The evictions from each node are worth so much. */
+  constructor({ relaunchCost }: Pick<Rules, "relaunchCost">, nodes: number, evictions: Duration) {
     this.#relaunchCost = relaunchCost;
+    this.#evictions = evictions;
     this.#nodes = nodes;
   }
 
   /** After so long a part of a pause, so many nodes have been let go, and so many of those were removed just now. */
   check(idleFor: Duration, letGo: number, removed: number): void {
-    const [price, past] = [this.#relaunchCost, this.#lengths];
-    const isLong = (length: Duration) => length >= price;
+    const [past, evictions, price] = [this.#lengths, this.#evictions, this.#price];
+    const isLong = (length: Duration) => length >= this.#relaunchCost;
     const facts = () => ({ past, idleFor, letGo });
+    must(letGo === 0 || idleFor >= evictions, "evictions are always waited for", facts);
     if (idleFor < price) {
       must(letGo <= levels, "from the ninth superfluous node on a relaunch is always waited for", facts);
-      const mustWait = past.filter(isLong).length < 3 || !past.slice(-6).some(isLong);
+      // This one counts, too, as soon as it is long.
+      const known = [...past, ...(isLong(idleFor) ? [idleFor] : [])];
+      const mustWait = known.filter(isLong).length < 3 || !known.slice(-6).some(isLong);
       must(letGo === 0 || !mustWait, "a relaunch is waited for where nodes are needed again soon", facts);
     }
     const isTaught = past.length >= 8 && past.slice(-8).every(isLong);
-    const wanted = idleFor >= price + slack ? this.#nodes : isTaught && idleFor >= slack ? levels : 0;
+    const wanted =
+      idleFor >= price + slack ? this.#nodes : isTaught && idleFor >= evictions + slack ? levels : 0;
     const isWaiting = letGo < Math.min(wanted, this.#nodes);
     must(!isWaiting, "a relaunch is not waited for where nodes are rarely needed again soon", facts);
     this.#cost += (this.#nodes - letGo) * minutes(1) + removed * price;
   }
 
+  get #price(): Duration {
+    return this.#relaunchCost + this.#evictions;
+  }
+
   ended(length: Duration): void {
     this.#lengths.push(length);
-    this.#least += this.#nodes * Math.min(length, this.#relaunchCost);
+    this.#least += this.#nodes * Math.min(length, this.#price);
     const pauses = this.#lengths.length * this.#nodes;
     const most = 4 * this.#least + 3 * this.#relaunchCost * levels + pauses * slack;
     const facts = () => ({ cost: this.#cost, most, past: this.#lengths });
