@@ -83,11 +83,15 @@ async function attempt<T>(work: () => T | Promise<T>): Promise<T | Failed> {
 }
 
 /** The findings of a check, or that it takes too long: nothing waits for a part that does not answer. */
-const inTime = (limit: number, find: () => Findings | Promise<Findings>) =>
-  Promise.race([
-    attempt(find),
-    setTimeout(limit, fail("no answer came in two minutes", byHand), { ref: false }),
-  ]);
+async function inTime(limit: number, find: () => Findings | Promise<Findings>): Promise<Findings | Failed> {
+  const stop = new AbortController();
+  const late = attempt(() =>
+    setTimeout(limit, fail("no answer came in two minutes", byHand), { signal: stop.signal }),
+  );
+  const found = await Promise.race([attempt(find), late]);
+  stop.abort();
+  return found;
+}
 
 const byHand = "Try again, then check it by hand.";
 
