@@ -20,7 +20,7 @@ it(`in ${goodDays} runs without faults no sweep is needed`, { timeout: 120_000 }
 const habits = 8;
 
 it(`in ${habits} runs of work with habits nodes are let go as it has taught`, {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const broken = await check({ seed: 20261121, runs: habits, kind: "habit" });
 
