@@ -141,6 +141,8 @@ export const others: readonly Row[] = [
     insideCluster({ foreignChange: "admitted" }),
     manifestIs("right", "missing"),
   ],
+  ["role and policy are as in the manifest", {}, manifestIs("right", "right")],
+  ["the role is different, and policies are unknown", {}, manifestIs("different", "unknown to this cluster")],
   ["policies are unknown", {}, manifestIs("right", "unknown to this cluster")],
   [
     "the cluster is private, and the login fails",
@@ -151,6 +153,11 @@ export const others: readonly Row[] = [
   ],
   ["there is no node", insideCluster({ ...untried, nodes: 0 })],
   ["no node could be tried", insideCluster({ ...untried, said: "no" })],
+  [
+    "pods and NodeClaims may not be listed",
+    insideCluster({ missingRights: ["list pods", "list nodeclaims"] }),
+  ],
+  ["another change could not be tried", insideCluster({ foreignChange: "not tried", said: "conflict" })],
   ["our own mark could not be tried", insideCluster({ ownChange: "not tried", said: "conflict" })],
   ["functions saw different launches", { checks: { hold: { launches: { recent: 3 } } } }],
   [
@@ -194,7 +201,7 @@ export const others: readonly Row[] = [
   ["holds have no cap", functionsHave({ MAX_HOLD: "0s" })],
   [
     "no alarms are there, and none were asked for",
-    { ...functionsHave({ MONITORING: "none" }), alarms: async () => [] },
+    { ...functionsHave({ MONITORING: "none" }), alarms: async () => [], unsent: denied },
   ],
   ["rules may not be read", { ruleTo: denied }],
   ["little may be read", { trust: denied, alarms: denied, ruleTo: denied, schedules: denied }],

@@ -35,11 +35,13 @@ describe("doctor", () => {
         return aQueue("launches");
       },
     });
+    const notified: unknown[] = [];
     const findings = await examine(
       { cluster: "prod", account, clock: new VirtualClock(), sleep: async () => {} },
-      () => {},
+      (finding) => notified.push(finding),
       100,
     );
+    expect(notified).toEqual(findings);
     expect(broken(findings)).toEqual(["schedule group"]);
     expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "ok" });
     expect(read.filter((url) => url === "https://sqs/launches")).toHaveLength(1);
@@ -92,12 +94,15 @@ describe("doctor", () => {
     expect(compared).toMatchObject([{ ...rules, auto: true, nodeEvents: false }]);
   });
 
-  it("has the verdict of its worst finding, and shows texts of any length as short ones", () => {
+  it("has the verdict of its worst finding, fixes nothing without a fix, and shows long texts as short ones", async () => {
     const found = (...verdicts: Verdict[]) =>
       verdicts.map((verdict) => ({ link: "rule", verdict, what: "" }));
     expect(worstOf(found("ok", "warn", "fail"))).toBe("fail");
     expect(worstOf(found("warn", "skipped"))).toBe("warn");
     expect(worstOf(found("ok", "skipped"))).toBe("ok");
+    const printed: string[] = [];
+    expect(await applyFixes(found("fail"), (line) => printed.push(line))).toBe(false);
+    expect(printed).toEqual(["There is nothing to fix from here."]);
     const longest = "x".repeat(1_000);
     expect([shown(longest), shown(`${longest}y`)]).toEqual([longest, `${longest}…`]);
   });

@@ -9,8 +9,8 @@ const aNodePool = (name: string, annotations?: Readonly<Record<string, string>>)
   metadata: { name },
   spec: { template: { ...(annotations && { metadata: { annotations } }) } },
 });
-const answering = (...items: unknown[]): KubernetesCaller => ({
-  call: async () => ({ metadata: {}, items }),
+const answering = (kind: string, ...items: unknown[]): KubernetesCaller => ({
+  call: async ({ path }) => ({ metadata: {}, items: path.endsWith(`/${kind}`) ? items : [] }),
 });
 const refusing = (status: number): KubernetesCaller => ({
   call: async () => {
@@ -21,7 +21,10 @@ const soon = until(noon);
 const unreadable = { metadata: { name: "unreadable" } };
 
 it("reads the NodePools that can be read", async () => {
-  const pools = await nodePools(answering(aNodePool("batch", { "example.com/x": "30m" }), unreadable), soon);
+  const pools = await nodePools(
+    answering("nodepools", aNodePool("batch", { "example.com/x": "30m" }), unreadable),
+    soon,
+  );
   expect(pools.map(({ metadata }) => metadata.name)).toEqual(["batch"]);
 });
 
@@ -30,7 +33,7 @@ it("finds no NodePool where Karpenter is older than v1.0, which protects by any 
 });
 
 it("finds the CapacityBuffers of all namespaces", async () => {
-  const api = answering({ metadata: { namespace: "web", name: "spare" } }, unreadable);
+  const api = answering("capacitybuffers", { metadata: { namespace: "web", name: "spare" } }, unreadable);
   expect(await capacityBuffers(api, soon)).toEqual(["web/spare"]);
 });
 

@@ -1,0 +1,118 @@
+import { afterEach, expect, it } from "vitest";
+import { type Account, awsAccount } from "../../cli/doctor/aws/aws-account.ts";
+import { countIn } from "../../cli/doctor/aws/values.ts";
+import { type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
+
+let aws: FakeAws | undefined;
+afterEach(() => aws?.close());
+
+/** Fields of the answers of all services; each reads its own. */
+const everything = {
+  ...{ State: "ACTIVE", accessEntry: { kubernetesGroups: ["g"] } },
+  ...{ Name: "r", Arn: "arn:r", EventPattern: "{}", Targets: [{ Arn: "arn:t" }, {}], RuleNames: ["r"] },
+  EventSourceMappings: [{ UUID: "m", State: "Enabled", LastProcessingResult: "OK" }],
+  ...{ FailedEntryCount: 1, Entries: [{ ErrorMessage: "no" }], QueueUrl: "https://sqs/q" },
+  Attributes: { QueueArn: "arn:q", ApproximateNumberOfMessages: "7", Policy: "{}" },
+  ...{ FunctionArn: "arn:f", Role: "arn:role", LastUpdateStatus: "Failed", VpcConfig: { SubnetIds: ["s"] } },
+  associatedAccessPolicies: [{}, { policyArn: "AmazonEKSClusterAdminPolicy", associatedAt: 1 }],
+  AlarmHistoryItems: [{ HistorySummary: "Failed to execute action arn:topic" }],
+  ...{ MetricAlarms: [{}], cluster: { status: "ACTIVE", accessConfig: { authenticationMode: "API" } } },
+};
+/** Answers in which the last part of what is read is missing. */
+const partly = {
+  ...{ RuleNames: ["r"], Targets: [], FailedEntryCount: 1, Entries: [], associatedAccessPolicies: [] },
+  ...{
+    DestinationConfig: {},
+    EventSourceMappings: [{}],
+    AlarmHistoryItems: [],
+    accessEntry: {},
+    cluster: {},
+  },
+};
+/** Values that AWS does not answer, but others may. */
+const odd = {
+  ...{
+    Arn: 7,
+    FunctionArn: 7,
+    EventSourceMappings: [{ UUID: null, State: 7 }],
+    MetricAlarms: [{ StateValue: 7 }],
+  },
+  Attributes: {
+    QueueArn: "arn:q",
+    ApproximateNumberOfMessages: "1x",
+    RedrivePolicy: '{"deadLetterTargetArn":7}',
+  },
+  ...{ FailedEntryCount: 1, QueueUrl: "https://sqs/q", RuleNames: ["r"], EventPattern: "{" },
+};
+const aQueue = {
+  ...{ url: "https://sqs/q", arn: "arn:q", waiting: 0, inFlight: 0, policy: undefined, deadLetterArn: "" },
+};
+const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = {
+  identity: (account) => account.identity(),
+  scheduleGroup: (account) => account.scheduleGroup("group"),
+  schedules: (account) => account.schedules("group"),
+  refused: (account) => account.refused("arn:role/name", ["a:B", "c:D"], "arn:thing"),
+  trust: (account) => account.trust("arn:role/name"),
+  alarms: (account) => account.alarms(["a"]),
+  unsent: (account) => account.unsent(["a"]),
+  ruleTo: (account) => account.ruleTo("arn:t"),
+  enableRule: (account) => account.enableRule("r"),
+  putProbe: (account) => account.putProbe("p", new Date(0), undefined),
+  queue: (account) => account.queue("arn:aws:sqs:eu-west-1:1:q"),
+  letRuleSend: (account) => account.letRuleSend(aQueue, "arn:rule"),
+  functionOf: (account) => account.functionOf("hold"),
+  mapping: (account) => account.mapping("f", "arn:q"),
+  enableMapping: (account) => account.enableMapping("m"),
+  invoke: (account) => account.invoke("hold", { do: "check" }),
+  cluster: (account) => account.cluster("prod"),
+  accessGroups: (account) => account.accessGroups("prod", "arn:role"),
+  adminSince: (account) => account.adminSince("prod", "arn:role"),
+  deleteEntry: (account) => account.deleteEntry("prod", "arn:role"),
+  admit: (account) => account.admit("prod", "arn:role"),
+};
+
+// A change is accepted with `npx vitest run test/cli/aws-account --update`, and read in the diff.
+it.each(Object.entries(calls))(
+  "%s asks AWS for what was reviewed, and reads full, partial, empty and odd answers, and errors",
+  async (name, call) => {
+    const answers = [
+      ...[
+        json(everything),
+        json(partly),
+        json({}),
+        json(odd),
+        jsonError("ResourceNotFoundException", "gone", 404),
+      ],
+      jsonError("AccessDeniedException", "denied", 403),
+    ];
+    const read: unknown[] = [];
+    const asked: string[] = [];
+    for (const answer of answers) {
+      aws = await fakeAws(() => answer);
+      const account = awsAccount(aws.client, "prod");
+      const failure = (error: Error) =>
+        `throws ${error.name}: ${error.message.replace(/^@aws-sdk.*/s, "no XML")}`;
+      read.push(await call(account).catch(failure));
+      if (answer === answers[0])
+        for (const { method, path, headers, body } of aws?.requests ?? [])
+          asked.push(
+            `${method} ${path} ${headers["x-amz-target"] ?? ""} ${body.replace(/"clientRequestToken":".*?",/, "")}`,
+          );
+      await aws?.close();
+    }
+    // Requests at the same time come in any order.
+    const lines = [...asked.toSorted(), ...read.map((one) => `  ${JSON.stringify(one)}`)];
+    await expect(lines.join("\n")).toMatchFileSnapshot(`printed/aws-account/${name}.txt`);
+  },
+);
+
+it("reads a count as text of digits alone, and none as 0", () => {
+  expect([countIn("012"), countIn(null), countIn(undefined)]).toEqual([12, 0, 0]);
+  for (const odd of ["", "x1", "1x", "1".repeat(16), 7]) expect(() => countIn(odd)).toThrow("cannot be read");
+});
+
+it("finds no holder for a cluster that has none", async () => {
+  aws = await fakeAws(() => json({}));
+  const { message } = await awsAccount(aws.client, "prod").noHolder();
+  expect(message).toContain("there is no holder for cluster prod");
+});
