@@ -24,7 +24,7 @@ import (
 // store is an API server in memory, and serves as both client and cache of controller-runtime. A stored object is never
 // changed, only replaced. It sets no defaults and validates nothing.
 type store struct {
-	client.Client // a call that is not implemented here panics
+	client.Client // nil: the store answers all calls that Karpenter makes, and any other panics
 	mu            sync.RWMutex
 	tables        map[reflect.Type]*table
 	version       int

@@ -16,7 +16,7 @@ type turns struct {
 	api      *api
 	in       *bufio.Reader
 	launches chan launch
-	turn     chan struct{} // full during a turn of the holder; a mutex here would stop virtual time for whoever waits for it
+	turn     chan struct{} // full during a turn of the holder; waiting for a mutex would stop virtual time
 }
 
 // turn opens the holder's turn.
