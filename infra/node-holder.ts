@@ -6,7 +6,7 @@ import type { Grant, IGrantable, IRole } from "aws-cdk-lib/aws-iam";
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { minutes, parseDuration } from "../lambda/core/duration.ts";
+import { minutes } from "../lambda/core/duration.ts";
 import { holderName } from "../lambda/core/marks/keys.ts";
 import type { MetricName } from "../lambda/core/metrics.ts";
 import { scheduleAlias } from "../lambda/names.ts";
@@ -24,11 +24,12 @@ import { dashboardUrl } from "./partition.ts";
 import type { KarpenterNodeHolderProps } from "./props.ts";
 import { HoldTable } from "./resources/hold-table.ts";
 import {
-  HoldDuring,
+  type HoldDuring,
   type HoldDuringProps,
-  HoldOn,
+  type HoldOn,
   type HoldOnProps,
-  type TriggerParts,
+  holdInWindows,
+  Triggers,
 } from "./resources/hold-trigger.ts";
 import { LaunchQueue } from "./resources/launch-queue.ts";
 import { ReleaseSchedules } from "./resources/release-schedules.ts";
@@ -69,7 +70,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
   readonly rolesToAdmit: readonly IRole[];
   private readonly metrics: HolderMetrics;
   private readonly watch: Alarms;
-  private readonly triggers: TriggerParts;
+  private readonly triggers: Triggers;
 
   constructor(scope: Construct, id: string, props: KarpenterNodeHolderProps) {
     super(scope, id);
@@ -140,13 +141,10 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     const shown = { name, metrics: this.metrics, alarms: this.alarms };
     if (plan.monitoring === "full") this.dashboardName = new HolderDashboard(this, "Dashboard", shown).name;
 
-    this.triggers = { launches, settings: plan.settings, kmsKeyArn: plan.kmsKeyArn };
+    const triggerParts = { launches, settings: plan.settings, kmsKeyArn: plan.kmsKeyArn };
+    this.triggers = new Triggers(this, "Triggers", triggerParts);
+    holdInWindows(this, triggerParts, plan.windows);
     restrict(this, functions.all, plan);
-    for (const [i, { scope, for: length, ...window }] of plan.windows.entries()) {
-      const of = { name: `${window.schedule} ${window.timeZone}`, ...(scope && { scope }) };
-      const lasts = Duration.millis(parseDuration(length) ?? 0);
-      this.holdDuring(`HoldDuring${i + 1}`, { ...window, ...of, for: lasts });
-    }
   }
 
   /** Grants the use of the control function: `status`, `history`, `hold`, `release`, `pause`, `resume`. */
@@ -189,12 +187,12 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
 
   /** Holds for a while after each event that matches, like a deployment's start; each event to its own end. */
   holdOn(id: string, props: HoldOnProps): HoldOn {
-    return new HoldOn(this, id, this.triggers, props);
+    return this.triggers.holdOn(id, props);
   }
 
   /** Holds for a while from each time of a schedule on, like office hours; each window to its own end. */
   holdDuring(id: string, props: HoldDuringProps): HoldDuring {
-    return new HoldDuring(this, id, this.triggers, props);
+    return this.triggers.holdDuring(id, props);
   }
 
   /** Any of the holder's own metrics. */

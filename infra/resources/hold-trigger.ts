@@ -1,13 +1,14 @@
-import { ArnFormat, Stack } from "aws-cdk-lib";
+import { ArnFormat, Duration, Stack } from "aws-cdk-lib";
 import { EventField, type EventPattern, RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnSchedule } from "aws-cdk-lib/aws-scheduler";
 import { Construct } from "constructs";
-import { formatDuration } from "../../lambda/core/duration.ts";
+import { formatDuration, parseDuration } from "../../lambda/core/duration.ts";
 import { fingerprint } from "../../lambda/names.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import {
   holdMessage,
+  nameOfWindow,
   problemsOfName,
   problemsOfTrigger,
   problemsOfWindow,
@@ -47,7 +48,32 @@ export type HoldDuringProps = TriggerProps &
   }>;
 
 /** Triggers go the way of launches, so that they are delivered again, counted by alarms, and limited in number. */
-export type TriggerParts = Readonly<{ launches: LaunchQueue; settings: Settings; kmsKeyArn: string }>;
+type TriggerParts = Readonly<{ launches: LaunchQueue; settings: Settings; kmsKeyArn: string }>;
+
+/** What an app adds under ids of its own, apart from those of the holder's parts. */
+export class Triggers extends Construct {
+  private readonly parts: TriggerParts;
+
+  constructor(scope: Construct, id: string, parts: TriggerParts) {
+    super(scope, id);
+    this.parts = parts;
+  }
+
+  holdOn(id: string, props: HoldOnProps): HoldOn {
+    this.refuseSecond(id);
+    return new HoldOn(this, id, this.parts, props);
+  }
+
+  holdDuring(id: string, props: HoldDuringProps): HoldDuring {
+    this.refuseSecond(id);
+    return new HoldDuring(this, id, this.parts, props);
+  }
+
+  private refuseSecond(id: string): void {
+    const isTaken = this.node.tryFindChild(id) !== undefined;
+    refuse(this, isTaken ? [`another holdOn or holdDuring has the id ${id}: give each its own`] : []);
+  }
+}
 
 /** Holds for a while after each event that matches. */
 export class HoldOn extends Construct {
@@ -60,7 +86,7 @@ export class HoldOn extends Construct {
     const reported = { cause: "event", name, id: EventField.eventId, at: EventField.time } as const;
     launches.fillBy(this, "Rule", {
       // An id may be of any length, and of any characters.
-      what: `on-${fingerprint(id)}`,
+      what: `event-${fingerprint(id)}`,
       description: `Holds Karpenter's nodes for ${trigger.for} after each event`,
       eventPattern: props.eventPattern,
       message: RuleTargetInput.fromObject(holdMessage(reported, trigger)),
@@ -106,6 +132,15 @@ export class HoldDuring extends Construct {
       },
     });
     asks.node.addDependency(role);
+  }
+}
+
+/** Holds in the windows of the setting. */
+export function holdInWindows(holder: Construct, parts: TriggerParts, windows: readonly Window[]): void {
+  for (const [i, window] of windows.entries()) {
+    const { scope, for: length, ...when } = window;
+    const what = { name: nameOfWindow(window), for: Duration.millis(parseDuration(length) ?? 0) };
+    new HoldDuring(holder, `HoldDuring${i + 1}`, parts, { ...when, ...what, ...(scope && { scope }) });
   }
 }
 

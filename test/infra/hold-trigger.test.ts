@@ -4,14 +4,14 @@ import type { KarpenterNodeHolder, KarpenterNodeHolderProps } from "../../infra/
 import { parseMessage } from "../../lambda/handlers/events.ts";
 import { actions, allowed, resourcesOf, synthesize, synthesizeWith } from "./synthesized.ts";
 
-const onDeployments = (holder: KarpenterNodeHolder, about: object = {}) =>
-  holder.holdOn("Deployments", {
+const onDeployments = (holder: KarpenterNodeHolder, about: object = {}, id = "Deployments") =>
+  holder.holdOn(id, {
     eventPattern: { source: ["aws.codedeploy"] },
     for: Duration.minutes(30),
     ...about,
   });
-const inOfficeHours = (holder: KarpenterNodeHolder, about: object = {}) =>
-  holder.holdDuring("OfficeHours", { schedule: "cron(0 8 ? * MON-FRI *)", for: "90m", ...about });
+const inOfficeHours = (holder: KarpenterNodeHolder, about: object = {}, id = "OfficeHours") =>
+  holder.holdDuring(id, { schedule: "cron(0 8 ? * MON-FRI *)", for: "90m", ...about });
 
 const template = synthesizeWith((holder) => {
   onDeployments(holder);
@@ -76,6 +76,35 @@ it("windows of the setting are those of the construct, with the schedule as thei
   expect(target.Arn).toEqual(launchTarget.Arn);
 });
 
+it("an id may be that of one of the holder's own parts", () => {
+  let ids: readonly string[] = [];
+  const all = synthesizeWith(
+    (holder) => {
+      ids = holder.node.children.map(({ node }) => node.id);
+      ids.forEach((id, i) => {
+        if (i % 2) onDeployments(holder, {}, id);
+        else inOfficeHours(holder, {}, id);
+      });
+    },
+    { holdDuring: "cron(0 8 * * ? *) 1h" },
+  );
+  expect(ids).toEqual(
+    expect.arrayContaining(["Releases", "Launches", "SweepTimer", "HoldDuring1", "Triggers"]),
+  );
+  const rules = resourcesOf(all, "AWS::Events::Rule").size;
+  expect(rules + resourcesOf(all, "AWS::Scheduler::Schedule").size).toBe(ids.length + 3);
+});
+
+it("an id is refused a second time, also for the other kind", () => {
+  const twice = (holder: KarpenterNodeHolder) => {
+    onDeployments(holder);
+    inOfficeHours(holder, {}, "Deployments");
+  };
+  expect(() => synthesizeWith(twice)).toThrow(
+    "of Test/Holder/Triggers cannot be used: another holdOn or holdDuring has the id Deployments: give each its own",
+  );
+});
+
 type Refused = [
   add: (holder: KarpenterNodeHolder) => unknown,
   props: Partial<KarpenterNodeHolderProps>,
@@ -112,7 +141,7 @@ it.each<Refused>([
     (eventPattern): Refused => [
       (holder) => onDeployments(holder, { eventPattern }),
       {},
-      "Test/Holder/Deployments cannot be used: eventPattern must name an event",
+      "Test/Holder/Triggers/Deployments cannot be used: eventPattern must name an event",
     ],
   ),
   [
