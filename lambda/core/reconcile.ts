@@ -1,4 +1,4 @@
-import { after, seconds } from "./duration.ts";
+import { after, type Duration, minutes, seconds } from "./duration.ts";
 import { attemptAll, TryAgainError } from "./errors.ts";
 import { soonestAfter } from "./looks.ts";
 import { type Plan, planScope } from "./plan.ts";
@@ -12,7 +12,7 @@ import {
   type ScopeView,
 } from "./plan-nodes.ts";
 import type { Changed, Launch, NodeChange, PassContext } from "./ports.ts";
-import { emptyRecord, pastOf, type ScopeRecord, withoutHold } from "./record.ts";
+import { emptyRecord, type Hold, pastOf, type ScopeRecord, withoutHold } from "./record.ts";
 import { noteChange, reportChanged, reportPlan } from "./reports.ts";
 import { type Scope, wholeCluster } from "./scope.ts";
 import { accountOf, launchesIn, podsByNode, readView, rulesFor } from "./view.ts";
@@ -189,6 +189,16 @@ async function sendLooks(context: PassContext, scope: Scope, plan: Plan): Promis
   ]);
 }
 
+/** A function that read the record before a hold was ended by hand may still mark nodes. */
+const markedWithin: Duration = minutes(1);
+
+/** Whether another function may still mark nodes for a hold that was ended by hand right after it began, or after a launch. */
+function mayBeMarked({ hold, released, requests, seen }: ScopeRecord & { hold: Hold }, now: Date): boolean {
+  const byHand = [released?.at, ...requests.map(({ releasedAt }) => releasedAt)];
+  const isByHand = hold.ended !== undefined && byHand.some((at) => at && at >= hold.startedAt);
+  return isByHand && [hold.startedAt, ...Object.values(seen)].some((at) => after(at, markedWithin) > now);
+}
+
 /** Closes a hold that has ended and whose marks are removed. Work that is left is for the next pass, in a minute. */
 async function finish(context: PassContext, plan: Plan, changed: Changed): Promise<boolean> {
   const { clock, holds, journal, metrics, log, events, schedules } = context;
@@ -196,7 +206,7 @@ async function finish(context: PassContext, plan: Plan, changed: Changed): Promi
   const { hold, scope } = record;
   if (!hold) return false;
   const now = clock.now();
-  const isUnfinished = changed.left || changed.failed > 0;
+  const isUnfinished = changed.left || changed.failed > 0 || mayBeMarked({ ...record, hold }, now);
   if (isUnfinished) await schedules.arm(scope, hold.id, soonestAfter(after(now, seconds(30))));
   if (!hold.ended) return false;
   // Reported until it is released: what cannot be released must be noticed.

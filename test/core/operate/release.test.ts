@@ -147,12 +147,26 @@ describe("a forced release", () => {
     world.ec2.launch({ joinsAfter: null });
     await force();
     await releaseDue(context(), "cluster");
-    expect(record()?.hold).toBeUndefined();
+    expect(record()?.launchHold).toBeUndefined();
     world.time = at(6);
     world.ec2.launch({ joinsAfter: null });
     world.time = at(6.1);
     await releaseDue(context(), "cluster");
     expect(world.nodes.held()).toEqual(["a"]);
+  });
+
+  it("right after a launch closes the hold a minute later, because another function may still be marking", async () => {
+    const { world, force, record, context } = aWorld([aHeldRecord()]);
+    world.ec2.launch();
+    await force();
+    world.nodes.mark("a", holdId(1));
+    await releaseDue(context(), "cluster");
+    expect([world.nodes.marks(), record()?.hold?.ended?.because]).toEqual([{}, because]);
+    world.nodes.mark("a", holdId(1));
+    expect([...world.oneShots.armed.values()].map((one) => one.at)).toEqual([at(6)]);
+    world.time = at(6);
+    await releaseDue(context(), "cluster");
+    expect([world.nodes.marks(), record()?.hold]).toEqual([{}, undefined]);
   });
 
   it("that is retried with the same id spares what began after its first try", async () => {

@@ -1,6 +1,7 @@
 import { after, minutes } from "../../../lambda/core/duration.ts";
 import { isHoldId } from "../../../lambda/core/marks/hold-id.ts";
 import { holdLabel } from "../../../lambda/core/marks/keys.ts";
+import type { Hold, ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
 import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { World } from "../../../simulator/world.ts";
@@ -52,7 +53,8 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   if (isHeld && (!hold || hold.ended)) yield { scope, text: `${scope} is to be held`, needs: [] };
   if (!hold) return;
   const isOver = hold.ended || isSurelyFree(known, world.time, skew);
-  if (isOver) yield { scope, text: `hold ${hold.id} is over`, needs: ["patch", "get"] };
+  if (isOver && !mayBeMarked({ ...record, hold }, after(world.time, -2 * skew)))
+    yield { scope, text: `hold ${hold.id} is over`, needs: ["patch", "get"] };
   const end = isHeld && heldUntil(known, world.time);
   if (!end || !isHeld) return;
   const latest = after(end > after(world.time, skew) ? end : after(world.time, skew), minutes(2));
@@ -62,6 +64,15 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   const isSet =
     shots.some(({ at }) => at <= latest) || world.oneShots.hasFired(hold.id, record.looks.oneShot);
   if (!isSet) yield { scope, text: `no one-shot for ${hold.id}`, needs: ["arm"], isForSweeps: true };
+}
+
+/** A hold that somebody ends within a minute of its start, or of a launch, is left for this minute: it may still be marked. */
+function mayBeMarked({ hold, released, requests, seen }: ScopeRecord & { hold: Hold }, now: Date): boolean {
+  const wasEnded = [released?.at, ...requests.map(({ releasedAt }) => releasedAt)].some(
+    (at) => at !== undefined && at >= hold.startedAt,
+  );
+  const begun = [hold.startedAt, ...Object.values(seen)];
+  return wasEnded && begun.some((at) => after(at, minutes(1)) > now);
 }
 
 function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeView): Generator<Unfinished> {
