@@ -42,7 +42,7 @@ async function show(options: HistoryOptions, { env, out, notify, style }: Termin
   const { output, headers, since, html } = options;
   if (html !== undefined && output !== "table")
     throw new BadInputError("These flags do not fit", ["--html shows a page: leave out --output"]);
-  const { ask, name, toHold } = await controlOf(options, env);
+  const { ask, name } = await controlOf(options, env);
   const limit = options.limit ?? (since ? mostHolds : 20);
   const answer = await ask({ do: "history", limit });
   const now = new Date();
@@ -57,7 +57,7 @@ async function show(options: HistoryOptions, { env, out, notify, style }: Termin
   const none = `No hold has ended in the last ${since ? about(since) : `${historyDays} days`}.`;
   if (html !== undefined) {
     const { historyPage } = await import("../views/history-page.ts");
-    const sums = [describeSums(holds), ...describeObservation(holds, toHold)].join(". ");
+    const sums = [describeSums(holds), ...describeObservation(holds)].join(". ");
     writePrivateFile(html, historyPage(holds, { holder: name, sums, none, now }));
     return out(html);
   }
@@ -66,5 +66,5 @@ async function show(options: HistoryOptions, { env, out, notify, style }: Termin
   if (holds.length === 0) return out(`${none} \`status\` shows the holds that are on.`);
   for (const line of rows) out(line);
   out(`${describeSums(holds)}.`);
-  for (const line of describeObservation(holds, toHold)) out(`${line}.`);
+  for (const line of describeObservation(holds)) out(`${line}.`);
 }

@@ -12,8 +12,8 @@ export type ControlClient = Readonly<{
   name: string;
   /** The flags that lead to it, for commands that we print. */
   flags: string;
-  /** How to let it hold from now on, where it only observes. */
-  toHold: string;
+  /** How to let it hold the nodes of this cluster from now on, where it only observes. */
+  toHold: (served: string) => string;
 }>;
 
 /** A holder takes two minutes at most. */

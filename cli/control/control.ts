@@ -35,7 +35,11 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
       throw explainAwsError(error, `invoke ${name}`);
     }
   };
-  const toHold = `npx cdk deploy -c cluster=${flags.cluster} -c mode=hold, with your other settings`;
+  // Only an app with the construct gives a holder a name of its own.
+  const toHold = (served: string) =>
+    served === flags.cluster
+      ? `npx cdk deploy -c cluster=${served} -c mode=hold, with your other settings`
+      : `set mode: "hold" for the holder ${flags.cluster} in its app`;
   return { ask, name: flags.cluster, flags: `--cluster ${flags.cluster}`, toHold };
 }
 

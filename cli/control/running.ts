@@ -30,7 +30,7 @@ export async function runningHolder(flags: RunFlags, env: Terminal["env"]): Prom
   const toHold = env.KUBERNETES_SERVICE_HOST
     ? "helm upgrade RELEASE CHART --reuse-values --set settings.mode=hold"
     : "start `run` again without --observe";
-  return { ask, name: `run in ${folder}`, flags: `--run ${quoted(folder)}`, toHold };
+  return { ask, name: `run in ${folder}`, flags: `--run ${quoted(folder)}`, toHold: () => toHold };
 }
 
 function post(socketPath: string, body: string): Promise<Readonly<{ status: number; text: string }>> {

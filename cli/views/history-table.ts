@@ -37,10 +37,10 @@ export function paidBy(holds: readonly AutoFigures[]): readonly string[] {
   ];
 }
 
-/** What holds that only observed would have done, where there are any, and how to hold from now on. */
-export function describeObservation(holds: readonly PastHold[], toHold: string): readonly string[] {
+/** What holds that only observed would have done, where there are any. */
+export function describeObservation(holds: readonly PastHold[]): readonly string[] {
   const sum = sumObserved(holds);
-  return sum ? [`With mode=hold it ${describeObserved(sum)}. To hold from now on: ${toHold}`] : [];
+  return sum ? [`With mode=hold it ${describeObserved(sum)}. \`status\` prints how to hold from now on`] : [];
 }
 
 const launchesOf = ({ launches }: PastHold): number => Object.values(launches).reduce((a, b) => a + b, 0);

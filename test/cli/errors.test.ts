@@ -40,7 +40,6 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     "--run x --kubeconfig y",
     "--cluster prod --context y",
     "--cluster prod --exit-code --watch",
-    "--cluster prod -o xml",
     `--run ${nowhere}`,
     `--run ${kubeconfig}`,
     away,

@@ -42,6 +42,14 @@ describe("status", () => {
       expect((await prod.run("status", "--exit-code", "-o", form)).exit).toBe(exit);
   });
 
+  it.each([
+    ["of the cluster", "prod", "npx cdk deploy -c cluster=prod -c mode=hold, with your other settings."],
+    ["with a name of its own", "generated-1a2b3c", 'set mode: "hold" for the holder prod in its app.'],
+  ])("prints how a holder %s is to hold, where it observes", async (_, cluster, how) => {
+    const prod = await holder(() => ({ ...observing(), cluster }));
+    expect((await prod.run("status")).output).toContain(`To hold from now on: ${how}\n`);
+  });
+
   it("without it ends with 0 also where nothing is held", async () => {
     expect((await (await holder(() => statusOf(paused))).run("status")).exit).toBe(0);
   });

@@ -132,7 +132,7 @@ it("shows the history that was reviewed", async () => {
     }),
   ];
   const texts = [false, true].flatMap((wide) => historyTable(past, after(60), styled, wide));
-  const observation = describeObservation(past, toHold);
+  const observation = describeObservation(past);
   const sums = [describeSums(past), ...observation].join(". ");
   const about = { holder: "prod", sums, none: "No hold.", now: after(60) };
   const pages = [past, past.slice(0, 1), []].map((holds) => historyPage(holds, about));
