@@ -7,15 +7,46 @@ import { documentLink } from "../../lambda/package-root.ts";
 
 /** A template as a reviewer reads it: a paragraph for each resource. */
 export const summaryOf = (template: Template): readonly string[] =>
-  [...resourcesOf(template)].map(([name, fields]) => [name, ...linesOf(fields, 1)].join("\n"));
+  withoutRepeats([...resourcesOf(template)].map(([name, fields]) => [name, ...linesOf(fields, 1)]));
 
 /** The resources that differ from those of another template, each by its fields that do; of the same name, else whole. */
 export function differencesOf(usual: Template, template: Template): readonly string[] {
   const known = resourcesOf(usual);
-  return [...resourcesOf(template)].flatMap(([name, fields]) => {
+  const all = [...resourcesOf(template)].map(([name, fields]) => {
     const before = known.get(name);
-    const lines = before ? differences(before, fields, 1) : linesOf(fields, 1);
-    return lines.length > 0 ? [name, ...lines].join("\n") : [];
+    return [name, ...(before ? differences(before, fields, 1) : linesOf(fields, 1))];
+  });
+  return withoutRepeats(all.filter(({ length }) => length > 1));
+}
+
+/** One paragraph for all that are alike; a field or item of more than three lines refers to an earlier one that has it. */
+function withoutRepeats(paragraphs: readonly (readonly string[])[]): readonly string[] {
+  const first = new Map<string, string>();
+  // The first column is a sign.
+  const depthOf = (line: string) => line.slice(1).search(/\S/);
+  const alike = Map.groupBy(paragraphs, ([name, ...rest]) => [name?.replace(/\S+/, ""), ...rest].join("\n"));
+  return [...alike].map(([text, all]) => {
+    const [type, ...lines] = text.split("\n");
+    const resource = all.map(([name]) => name?.replace(/ .*/, "")).join(", ");
+    const shown = [`${resource}${type}`];
+    while (lines.length > 0) {
+      const [line = "", ...others] = lines;
+      const next = others.findIndex((one) => depthOf(one) <= depthOf(line));
+      const field = lines.slice(0, next < 0 ? lines.length : next + 1);
+      const isItem = line.endsWith("-");
+      const known = first.get(field.join()) ?? resource;
+      const isShort = field.length > 3 && known !== resource && (isItem || depthOf(line) === 1);
+      const about = isItem
+        ? `, ${field
+            .find((one) => one.includes(": "))
+            ?.slice(1)
+            .trim()}`
+        : "";
+      shown.push(isShort ? `${line} as in ${known}${about}` : line);
+      lines.splice(0, isShort ? field.length : 1);
+      first.set(field.join(), known);
+    }
+    return shown.join("\n");
   });
 }
 

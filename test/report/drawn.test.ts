@@ -1,5 +1,4 @@
 import { expect, it } from "vitest";
-import { drawPage } from "../../report/page/page.ts";
 import { heldNow, timelineTables } from "../../report/page/tables.ts";
 import { utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline, type TimelineOptions } from "../../report/timeline/draw-timeline.ts";
@@ -42,35 +41,12 @@ const timeline = (until = 3_600) => readTimeline(events, { from: at(60), to: at(
 const draw = (options: Partial<TimelineOptions>) =>
   drawTimeline(timeline(), { title: "An hour", clock: { kind: "elapsed", minute: 60_000 }, ...options });
 
-const many = Array.from({ length: 12 }, (_, i) => [joined(`n${i}`, i), marked(`n${i}`, "h1", 20)]).flat();
-const oneHold = [holdStarted("h1", 1, 60), holdExtended("h1", 30, 90)];
-
-const page = {
-  title: "A & B",
-  about: "Nodes",
-  state: "held",
-  picture: (width: number) => `<svg width="${width}"/>`,
-  tables: "<p/>",
-  footer: "end",
-};
-const withoutAssets = (html: string) => html.replaceAll(/(?<=<(style|script)>).*?(?=<)|sha256-[^&]+/gs, "");
-
 // A change is accepted with `npx vitest run test/report/drawn --update`, and looked at in the pictures.
 it.each<[string, () => string]>([
   ["hour.svg", () => draw({ end: at(4_200).getTime() })],
   ["phone.svg", () => draw({ width: 380, clock: { kind: "elapsed", minute: 30_000 } })],
-  ["low.svg", () => draw({ lanesHeight: 20, subtitle: "without names", clock: utcFor(0, 1) })],
-  ["days.txt", () => timelineTables(timeline(200_000), utcFor(0, 200_000_000))],
   ["tables.txt", () => timelineTables(timeline(), utcFor(0, 1))],
   ["held.txt", () => heldNow(timeline(), utcFor(0, 1)) + heldNow(timeline(2_500), utcFor(0, 1))],
-  ["many.txt", () => heldNow(readTimeline([...oneHold, ...many]), utcFor(0, 1))],
-  [
-    "little.txt",
-    () => [[], oneHold, many].map((some) => drawTimeline(readTimeline(some), { title: "Little" })).join(""),
-  ],
-  ["pages.txt", () => withoutAssets(drawPage(page) + drawPage({ ...page, held: "<i/>", live: "/events" }))],
 ])("draws what was looked at: %s", async (file, drawn) => {
-  await expect(drawn().replaceAll(/<\/(?:g|tr|text|p|header)>/g, "$&\n")).toMatchFileSnapshot(
-    `drawn/${file}`,
-  );
+  await expect(drawn().replaceAll(/<\/(?:g|tr|text|p)>/g, "$&\n")).toMatchFileSnapshot(`drawn/${file}`);
 });

@@ -48,25 +48,6 @@ it("a node that runs a Job at the end of a hold stays until the Job is done, and
   expect([world.marks(), world.history().length]).toEqual([{}, 1]);
 });
 
-it("a Job that never ends is held for a day", async () => {
-  const world = aLaunchBesideWork();
-  world.cluster.pods.add({ name: "job", node: "b", owner: { apiVersion: "batch/v1", kind: "Job" } });
-
-  await world.pass(hours(26) - minutes(1));
-  expect(world.heldNodes()).toEqual(["b"]);
-  await world.pass(minutes(3));
-  expect([world.marks(), world.history().length]).toEqual([{}, 1]);
-});
-
-it("a node that nobody takes in ten minutes is marked again", async () => {
-  const world = aLaunchBesideWork();
-
-  await world.pass(minutes(20));
-  expect(world.heldNodes()).toEqual(["a", "b", "node-1"]);
-  const alone = { isLetGo: false, because: expect.stringMatching(/^nobody took it: .* another \d+m/) };
-  expect(await goes(world)).toEqual(expect.arrayContaining([{ name: "b", ...alone }]));
-});
-
 it("status names the nodes that no longer pay, and metrics count them and their time", async () => {
   const world = aLaunchBesideWork();
 

@@ -10,7 +10,6 @@ import {
   holdCalls,
   mustBeReleased,
   mustHoldAndRelease,
-  names,
   releaseCalls,
 } from "./one-hold.ts";
 
@@ -61,19 +60,5 @@ describe("a cluster that is unreachable for ten minutes", () => {
     expect(meanwhile).toEqual(all);
     await mustBeReleased(world, after(world.time, minutes(5)));
     expect(world.history()).toMatchObject([{ endedBecause: "the hold expired" }]);
-  });
-});
-
-describe("a queue that refuses messages", () => {
-  it("prevents neither the hold of a known launch nor its end, and no launch is lost", async () => {
-    const world = aboutToHold();
-    const unknown = world.launch({ joinsAfter: null });
-    world.ec2.unlisted.add(unknown.instance);
-    world.refuses = (call) => call === "enqueue";
-    await world.pass(seconds(1));
-
-    expect(world.heldNodes()).toEqual(names);
-    expect(world.queue.messages).toHaveLength(2);
-    await mustHoldAndRelease(world, after(noon, minutes(5)));
   });
 });

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { after, minutes, seconds } from "../../lambda/core/duration.ts";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-
-const at = (minute: number) => after(noon, minutes(minute));
 
 /** A world with two old nodes, whose NodeClaims are a day old. */
 function twoNodes(rules: ConstructorParameters<typeof Scenario>[0] = {}): Scenario {
@@ -40,32 +38,6 @@ describe("a burst", () => {
     ]);
     expect(world.queue.messages).toEqual([]);
   });
-});
-
-describe("a steady stream of launches", () => {
-  it.each([
-    ["that join", { joinsAfter: seconds(20) }],
-    ["of instances that never join, perhaps forged,", { joinsAfter: null }],
-  ])(
-    "%s reaches its cap after two hours, holds nothing in the breather, and then holds again",
-    async (_, launch) => {
-      const world = twoNodes();
-      const held: number[] = [];
-      for (let minute = 1; minute <= 150; minute++) {
-        if (minute % 5 === 1) world.launch(launch);
-        await world.pass(minutes(1));
-        held.push(world.heldNodes().length);
-      }
-
-      const nothing = held.flatMap((count, minute) => (count === 0 ? [minute + 1] : []));
-      expect(nothing).toEqual([120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130]);
-      expect(world.history()).toMatchObject([
-        { endedBecause: "launches have held for as long as maxHold allows", capped: true },
-      ]);
-      expect(world.metrics.total("HoldsCapped")).toBe(1);
-      expect(world.hold()).toMatchObject({ startedAt: at(130) });
-    },
-  );
 });
 
 describe("two NodePools with scope=nodepool", () => {

@@ -39,24 +39,6 @@ describe("a person, an event and a window at once", () => {
       { requests: ["office hours", "load test", "deployments"], endedBecause: "the hold expired" },
     ]);
   });
-
-  it("are all ended by a forced release, and their duplicates start nothing", async () => {
-    const world = twoNodes();
-    world.sendHold({ cause: "event", name: "deployments", for: "30m" });
-    const [sent] = world.queue.messages;
-    await world.pass(minutes(1));
-    await world.control({ do: "hold", name: "test", for: "20m", reason: "load test" });
-    world.launch();
-    await world.pass(minutes(1));
-
-    const answer = await world.control({ do: "release", reason: "maintenance" });
-    world.queue.send(JSON.parse(sent?.body ?? "{}"));
-    await world.pass(minutes(10));
-
-    expect(answer).toMatchObject({ released: 3, because: "released by hand: maintenance" });
-    expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
-    expect(world.history()).toMatchObject([{ endedBecause: "released by hand: maintenance" }]);
-  });
 });
 
 /** A cluster that is held, and whose release by force, invoked asynchronously, crashes; its calls up to then. */
@@ -112,57 +94,11 @@ describe("a forced release that is retried after a crash", () => {
 });
 
 describe("a pause", () => {
-  it.each(["cluster", "nodepool"] as const)(
-    "releases, nothing holds while it lasts, and a launch right after it holds: scope=%s",
-    async (scope) => {
-      const world = twoNodes({ scope });
-      world.launch();
-      await world.pass(minutes(2));
-      const held = world.heldNodes();
-
-      await world.control({ do: "pause", for: "1h", reason: "upgrade" });
-      const atOnce = world.marks();
-      for (let n = 0; n < 5; n++) {
-        world.launch({ joinsAfter: null });
-        await world.pass(minutes(5));
-        expect(world.marks()).toEqual({});
-      }
-      await expect(
-        world.control({ do: "hold", for: "5m", scope: scope === "cluster" ? scope : "nodepool/default" }),
-      ).rejects.toThrow(/resume first/);
-      await world.pass(700);
-      await world.control({ do: "resume" });
-      world.launch({ joinsAfter: null });
-      await world.pass(seconds(1));
-
-      expect(held).toEqual(["a", "b", "node-1"]);
-      expect(atOnce).toEqual({});
-      expect(world.heldNodes()).toEqual(["a", "b", "node-1"]);
-      expect(world.history()).toMatchObject([{ endedBecause: "paused by hand: upgrade" }]);
-    },
-  );
-
   it("counts each launch that it ignores once, though an event, a NodeClaim and sweeps show it", async () => {
     const world = twoNodes();
     await world.control({ do: "pause", for: "1h", reason: "upgrade" });
     world.launch();
     await world.pass(minutes(45));
     expect(world.metrics.total("LaunchesIgnored")).toBe(1);
-  });
-});
-
-describe("a change to mode=observe", () => {
-  it("releases what was marked before", async () => {
-    const world = twoNodes();
-    world.launch();
-    await world.pass(minutes(2));
-    const before = world.heldNodes();
-
-    world.deploy({ mode: "observe" });
-    await world.pass(minutes(5));
-
-    expect(before).toEqual(["a", "b", "node-1"]);
-    expect(world.marks()).toEqual({});
-    expect(world.hold()?.ended).toBeUndefined();
   });
 });
