@@ -9,7 +9,7 @@ import { type Outcome, reconcileWith } from "./reconcile.ts";
 import { pastOf, type ScopeRecord } from "./record.ts";
 import { untilOf } from "./requests.ts";
 import { scopeOf } from "./rules.ts";
-import { admits, type Scope, wholeCluster } from "./scope.ts";
+import { admits, poolScope, type Scope, wholeCluster } from "./scope.ts";
 import { partOf, readView } from "./view.ts";
 
 /** One scope takes no longer than this, so that one with many slow nodes does not stop the others. */
@@ -106,6 +106,18 @@ function scopesToSweep(
   return [...new Set([...recorded, ...shown])];
 }
 
+/** Nodes whose mark is of no hold that is recorded for their scope, whatever time its id names: anybody may write a label. */
+export function withoutOwner(
+  marked: readonly SeenNode[],
+  records: readonly ScopeRecord[],
+): readonly SeenNode[] {
+  const scopes = new Map(records.flatMap(({ hold, scope }) => (hold ? [[hold.id, scope]] : [])));
+  return marked.filter(({ labels, nodePool }) => {
+    const scope = scopes.get(labels?.[holdLabel] ?? "");
+    return scope !== wholeCluster && scope !== poolScope(nodePool);
+  });
+}
+
 /** Removes marks of holds that no record names, and marks of nodes that the settings leave out. */
 async function releaseOrphanedMarks(
   context: PassContext,
@@ -113,10 +125,10 @@ async function releaseOrphanedMarks(
   records: readonly ScopeRecord[],
 ): Promise<Changed> {
   const { rules, nodes, log, metrics, nodeEvents, clock } = context;
-  const recorded = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
+  const unowned = new Set(withoutOwner(marked, records));
   const orphaned = marked.flatMap((node): NodeChange[] => {
     const holdId = node.labels?.[holdLabel] ?? "";
-    if (recorded.has(holdId) && admits(rules.nodePools, node.nodePool)) return [];
+    if (!unowned.has(node) && admits(rules.nodePools, node.nodePool)) return [];
     return [{ do: "release", node, holdId, scope: scopeOf(rules, node.nodePool) }];
   });
   if (orphaned.length === 0) return nothingChanged;

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type Duration, formatDuration, parseDuration } from "../core/duration.ts";
-import { holdIdPattern } from "../core/marks/hold-id.ts";
+import { holdIdPattern, startOf } from "../core/marks/hold-id.ts";
 import { linePattern } from "../core/requests.ts";
 import { parseScope } from "../core/scope.ts";
 import { matching, textAs } from "./parse.ts";
@@ -26,7 +26,12 @@ export const moment = textAs("a time like 2026-01-31T09:30:00Z", (value) => {
 
 export const scope = textAs('"cluster" or "nodepool/NAME"', parseScope);
 
-export const holdId = (remedy = "") => matching(new RegExp(holdIdPattern), `the id of a hold${remedy}`);
+export const holdId = (remedy = "") => {
+  const expected = `the id of a hold${remedy}`;
+  // No id could be younger than one whose date does not exist.
+  const isDate = (id: string) => !Number.isNaN(startOf(id).getTime());
+  return v.pipe(matching(new RegExp(holdIdPattern), expected), v.check(isDate, expected));
+};
 
 export function wholeNumber(most: number = Number.MAX_SAFE_INTEGER) {
   const expected = most === Number.MAX_SAFE_INTEGER ? "a whole number" : `a whole number from 0 to ${most}`;

@@ -2,6 +2,7 @@ import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, it } from "vitest";
 import { DynamodbTable, toAttributes } from "../../lambda/aws/dynamodb-table.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { trialHoldId } from "../../lambda/core/marks/hold-id.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -166,6 +167,11 @@ describe("errors", () => {
     ["requests", { requests: { S: "none" } }, /requests must be a list, not "none"/],
     ["a request", { requests: { L: [{ S: "x" }] } }, /requests\[0\] must be an object/],
     ["id", { hold: { M: toAttributes({ ...aHold(), id: "never" }) } }, /hold.id must be the id of a hold/],
+    [
+      "the date in the id",
+      { hold: { M: toAttributes({ ...aHold(), id: trialHoldId }) } },
+      /hold.id must be the id of a hold/,
+    ],
     [
       "hold",
       { hold: { M: { id: { S: holdId(1) } } } },

@@ -126,6 +126,26 @@ describe("orphaned marks", () => {
     expect(world.nodes.marks()).toEqual({ web: first });
   });
 
+  it("are those of a time to come: such a label keeps no node from its hold, nor held for ever", async () => {
+    const { world, context } = aWorld([aHeldRecord()]);
+    world.nodes.mark("web", first);
+    world.nodes.mark("batch", "29991231t235959-forged");
+    world.time = at(5);
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ web: first });
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ web: first, batch: first });
+  });
+
+  it("are those of another NodePool's hold, which looks after its own nodes alone", async () => {
+    const { world, context } = aWorld([dueAt(60, "web", second), dueAt(50, "batch", first)], byPool);
+    for (const name of ["web", "batch"]) world.nodes.mark(name, second);
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ web: second });
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ web: second, batch: first });
+  });
+
   it("are never a user's value in the label, nor the user's annotation", async () => {
     const { world, context } = aWorld([]);
     world.nodes.edit("web", "labels", holdLabel, "never");

@@ -10,6 +10,7 @@ import type { Figures, Request, ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
 import { isOfRules, type Rules } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
+import { withoutOwner } from "../sweep.ts";
 import { accountOf, partOf, readView, rulesFor } from "../view.ts";
 
 /** A request that is on, as an operator wants to see it. */
@@ -79,8 +80,7 @@ export async function getStatus(context: PassContext): Promise<Status> {
     isOfRules(rules, scope) || hold || (quiet && quiet.until > now);
   const shown = records.filter(isShown);
   const facts = { whole, view, marked, rules, now };
-  const recorded = new Set(records.flatMap(({ hold }) => hold?.id ?? []));
-  const orphaned = marked.filter(({ labels }) => !recorded.has(labels?.[holdLabel] ?? "")).length;
+  const orphaned = withoutOwner(marked, records).length;
   return {
     cluster: rules.cluster,
     at: now,

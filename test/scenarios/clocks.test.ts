@@ -1,0 +1,53 @@
+import { expect, it } from "vitest";
+import { after, minutes, seconds } from "../../lambda/core/duration.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import { timedIds } from "../../simulator/hold-ids.ts";
+import { Scenario } from "../../simulator/scenario.ts";
+
+function twoNodes(): Scenario {
+  const world = new Scenario({}, timedIds());
+  for (const name of ["a", "b"]) world.addNode(name);
+  return world;
+}
+
+const startsIn = ({ time }: Scenario, ahead: number): RegExp =>
+  new RegExp(`^${after(time, ahead).toISOString().slice(0, 16).replaceAll(/[-:]/g, "").toLowerCase()}`);
+
+it("functions whose clocks differ by more than a minute leave each other's marks", async () => {
+  const world = twoNodes();
+  world.launch({ joinsAfter: seconds(1) });
+  const ahead = startsIn(world, minutes(1));
+  await world.run(world.deliver(world.queue.due(), minutes(1)));
+  await world.pass(seconds(10));
+  const { a: first = "" } = world.marks();
+  for (const skew of [0, minutes(1), -minutes(1)]) await world.run(world.sweep(skew));
+  expect(first).toMatch(ahead);
+  expect(world.marks()).toEqual({ a: first, b: first, "node-1": first });
+
+  // The next hold begins by the slow clock, a moment after the fast one has ended the first.
+  await world.control({ do: "release", reason: "the next hold" });
+  await world.pass(seconds(70));
+  expect(world.hold()).toBeUndefined();
+  world.launch({ joinsAfter: null });
+  await world.run(world.deliver(world.queue.due(), -seconds(30)));
+  const { a: second = "" } = world.marks();
+  expect(second < first && second !== "").toBe(true);
+  for (const skew of [minutes(1), 0, -seconds(30)]) await world.run(world.sweep(skew));
+  expect(world.marks()).toEqual({ a: second, b: second, "node-1": second });
+
+  await world.pass(minutes(30));
+  expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
+});
+
+it("a label of a time to come, which anybody may write, holds no node for ever", async () => {
+  const world = twoNodes();
+  world.launch({ joinsAfter: seconds(1) });
+  await world.pass(minutes(1));
+  const { a: id } = world.marks();
+  for (const name of ["b", "node-1"]) world.nodes.edit(name, "labels", holdLabel, "29991231t235959-forged");
+  await world.pass(minutes(10));
+  expect(world.marks()).toEqual({ a: id, b: id, "node-1": id });
+  world.nodes.edit("a", "labels", holdLabel, "29991231t235959-forged");
+  await world.pass(minutes(20));
+  expect([world.marks(), world.heldNodes(), world.hold()]).toEqual([{}, [], undefined]);
+});
