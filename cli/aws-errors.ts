@@ -27,12 +27,6 @@ const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>
 /** Whether AWS received the request and refused it. */
 export const isDenied = (error: unknown): boolean => isAws(error, "denied");
 
-/** The failure that every further AWS call would meet, too; undefined for another error. */
-export const hopeless = (error: unknown): Failure | undefined => {
-  const failure = isDenied(error) ? undefined : explainAwsError(error, "");
-  return failure instanceof Failure ? failure : undefined;
-};
-
 /** A failed AWS call as a failure with its remedy; an error that is not AWS's stays as it is. */
 export function explainAwsError(error: unknown, task: string): unknown {
   if (!(error instanceof Error)) return error;

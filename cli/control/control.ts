@@ -1,7 +1,7 @@
 import { isAws } from "../../lambda/aws/errors.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
-import { functionName } from "../../lambda/names.ts";
+import { functionName, type Part } from "../../lambda/names.ts";
 import { nearestName } from "../../lambda/spelling.ts";
 import { explainAwsError } from "../aws-errors.ts";
 import { type AwsConfig, awsConfig, type ClusterFlags, type HolderFlags } from "../terminal/cluster-flags.ts";
@@ -14,22 +14,14 @@ import { runningHolder } from "./running.ts";
 export const controlOf = async (flags: HolderFlags, env: Terminal["env"]): Promise<ControlClient> =>
   flags.run === undefined ? deployedHolder(flags, env) : runningHolder(flags, env);
 
-const who = "the control function";
-
 /** The holder deployed for a cluster: invokes its control function, and needs no other right. */
 export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): ControlClient {
   const config = awsConfig(flags, env);
   const name = functionName(flags.cluster, "control");
+  const otherwise = `Run doctor to find what is broken, or read its log: aws logs tail /aws/lambda/${name} --since 10m`;
   const ask: ControlClient["ask"] = async (request) => {
-    const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
-    const client = new LambdaClient({ ...config, requestHandler: { requestTimeout: giveUpAfter } });
     try {
-      const answer = await client.send(
-        new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(request) }),
-      );
-      const payload = parseJson(who, Buffer.from(answer.Payload ?? []).toString());
-      if (answer.FunctionError) throw functionFailed(name, payload);
-      return payload;
+      return await invoke(config, { cluster: flags.cluster, part: "control", request, otherwise });
     } catch (error) {
       if (isAws(error, "not found")) throw await noHolder(flags.cluster, config);
       throw explainAwsError(error, `invoke ${name}`);
@@ -43,13 +35,22 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
   return { ask, name: flags.cluster, flags: `--cluster ${flags.cluster}`, toHold };
 }
 
-/** An error of the function itself; its stack trace is in its log. */
-const functionFailed = (name: string, payload: unknown): Failure =>
-  holderFailed(
-    who,
-    payload,
-    `Run doctor to find what is broken, or read its log: aws logs tail /aws/lambda/${name} --since 10m`,
+type Invocation = Readonly<{ cluster: string; part: Part; request: object; otherwise: string }>;
+
+/** Invokes a function, and returns its answer; throws the error that it reports, with `otherwise` as the remedy. */
+export async function invoke(config: AwsConfig, invocation: Invocation): Promise<unknown> {
+  const { cluster, part, request, otherwise } = invocation;
+  const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
+  const requestHandler = { requestTimeout: giveUpAfter, throwOnRequestTimeout: true };
+  const FunctionName = functionName(cluster, part);
+  const answer = await new LambdaClient({ ...config, requestHandler }).send(
+    new InvokeCommand({ FunctionName, Payload: JSON.stringify(request) }),
   );
+  const who = `the ${part} function`;
+  const payload = parseJson(who, Buffer.from(answer.Payload ?? []).toString());
+  if (answer.FunctionError) throw holderFailed(who, payload, otherwise);
+  return payload;
+}
 
 /** The function does not exist: lists the holders in this account, if permitted. */
 export async function noHolder(cluster: string, config: AwsConfig): Promise<Failure> {

@@ -1,5 +1,6 @@
 import { messageOf } from "../../lambda/core/errors.ts";
-import { isDenied } from "../aws-errors.ts";
+import { explainAwsError, isDenied } from "../aws-errors.ts";
+import { Failure } from "../terminal/failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { readable } from "../terminal/text.ts";
 
@@ -7,10 +8,17 @@ import { readable } from "../terminal/text.ts";
 export type Verdict = "ok" | "warn" | "fail" | "skipped";
 
 /** A safe fix: its description and its action. */
-export type Fix = Readonly<{ action: string; apply: () => Promise<void> }>;
+export type Fix = Readonly<{ action: string; apply: () => Promise<unknown> }>;
 
 /** What a check found, and what to do about it: to deploy again, unless something else is given. */
-export type Found = Readonly<{ verdict: Verdict; what: string; remedy?: string; fix?: Fix }>;
+export type Found = Readonly<{
+  verdict: Verdict;
+  what: string;
+  remedy?: string | undefined;
+  fix?: Fix | undefined;
+  /** Why something could not be read. Several checks may need it: the first one reports it. */
+  error?: unknown;
+}>;
 export type Findings = Found | readonly Found[];
 
 /** What was found at one link. */
@@ -18,15 +26,9 @@ export type Finding = Found & Readonly<{ link: string }>;
 
 export const ok = (what: string): Found => ({ verdict: "ok", what });
 export const skipped = (what: string): Found => ({ verdict: "skipped", what });
-export const warn = (what: string, remedy?: string): Found => ({
-  verdict: "warn",
-  what,
-  ...(remedy && { remedy }),
-});
+export const warn = (what: string, remedy?: string): Found => ({ verdict: "warn", what, remedy });
 export const fail = (what: string, remedy?: string, fix?: Fix): Found => ({
-  ...warn(what, remedy),
-  verdict: "fail",
-  ...(fix && { fix }),
+  ...{ verdict: "fail", what, remedy, fix },
 });
 
 /** What is wrong, or that nothing is. */
@@ -37,7 +39,21 @@ export const orOk = (wrong: readonly Found[], what: string): Findings =>
 export const ifAny = <T>(all: readonly T[], found: (all: readonly T[]) => Found): readonly Found[] =>
   all.length > 0 ? [found(all)] : [];
 
-export const isWrong = ({ verdict }: Found): boolean => verdict === "fail" || verdict === "warn";
+export const byHand = "Try again, then check it by hand.";
+
+/** What could not be read, and what to do about it. */
+export function unread(error: unknown, what = "could not be checked"): Found {
+  const explained = explainAwsError(error, "read this");
+  const [why, remedy] =
+    explained instanceof Failure ? [explained.message, explained.remedy] : [reasonIn(error), byHand];
+  return { verdict: isDenied(error) ? "warn" : "fail", what: `${what}: ${why}`, remedy, error };
+}
+
+/** An error's message; a TypeError over an answer's shape has no useful one. */
+function reasonIn(error: unknown): string {
+  const isOfShape = error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError;
+  return isOfShape ? "doctor cannot read the answer" : messageOf(error);
+}
 
 const signs = {
   ok: ["✓", "green"],
@@ -54,24 +70,23 @@ export function findingView({ link, verdict, what, remedy }: Finding, style: Ter
   return remedy ? [line, `  ${" ".repeat(width)}  ${style("dim", `→ ${remedy}`)}`] : [line];
 }
 
+const count = (findings: readonly Finding[], verdict: Verdict): number =>
+  findings.filter((one) => one.verdict === verdict).length;
+
 /** The verdict on all of it. */
 export const worstOf = (findings: readonly Finding[]): Verdict =>
-  (["fail", "warn"] as const).find((one) => findings.some(({ verdict }) => verdict === one)) ?? "ok";
+  (["fail", "warn"] as const).find((one) => count(findings, one) > 0) ?? "ok";
 
 /** One line for all findings. */
 export function verdictView(findings: readonly Finding[], style: Terminal["style"]): string {
-  const count = (verdict: Verdict) => findings.filter((one) => one.verdict === verdict).length;
-  const [failed, warned] = [count("fail"), count("warn")];
+  const [failed, warned] = [count(findings, "fail"), count(findings, "warn")];
   if (failed + warned === 0) return style("green", "Every step works.");
   const broken = failed > 0 ? style("red", `${failed} broken`) : "nothing broken";
   return warned > 0 ? `${broken}, ${style("yellow", `${warned} to look at`)}.` : `${broken}.`;
 }
 
-/** Findings as programs read them. */
-export const findingJson = ({ fix, ...finding }: Finding) => ({
-  ...finding,
-  ...(fix && { fix: fix.action }),
-});
+/** A finding as programs read it. */
+export const findingJson = ({ error, fix, ...finding }: Finding) => ({ ...finding, fix: fix?.action });
 
 const longest = 1_000;
 
@@ -81,24 +96,12 @@ export function shown(text: string): string {
   return line.length > longest ? `${line.slice(0, longest)}…` : line;
 }
 
-/** An error's message; a TypeError over an answer's shape has no useful one. */
-function reasonIn(error: unknown): string {
-  const isOfShape = error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError;
-  return isOfShape ? "doctor cannot read the answer" : messageOf(error);
-}
-
-/** What could not be read; `byHand`: what to do where that is not a matter of rights. */
-export const unread = (what: string, error: unknown, byHand: string): Found =>
-  isDenied(error)
-    ? warn(`${what}: ${reasonIn(error)}`, "Ask for the right to do so.")
-    : fail(`${what}: ${reasonIn(error)}`, byHand);
-
-/** Applies the safe fixes and prints each result. True if any was applied. */
+/** Applies the safe fixes, each once, and prints each result. True if any was applied. */
 export async function applyFixes(
   findings: readonly Finding[],
   notify: (line: string) => void,
 ): Promise<boolean> {
-  const fixes = new Map(findings.flatMap(({ fix }) => (fix ? [[fix.action, fix.apply] as const] : [])));
+  const fixes = new Map(findings.flatMap(({ fix }) => (fix ? [[fix.action, fix.apply]] : [])));
   if (fixes.size === 0) notify("There is nothing to fix from here.");
   let isFixed = false;
   for (const [action, apply] of fixes) {

@@ -1,8 +1,7 @@
 import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import * as v from "valibot";
 import { nodePoolSchema } from "../../cli/advise/objects.ts";
-import type { Account, AlarmFacts } from "../../cli/doctor/aws/aws-account.ts";
-import type { FunctionFacts } from "../../cli/doctor/aws/functions.ts";
+import type { Account, AlarmFacts, FunctionFacts } from "../../cli/doctor/aws/aws-account.ts";
 import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
 import type { AccessFinding } from "../../lambda/cluster-access/cluster-rights.ts";
 import { after, type Duration } from "../../lambda/core/duration.ts";

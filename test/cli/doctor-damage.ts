@@ -76,7 +76,6 @@ export const brokenLinks: readonly Row[] = [
     { ...envOf("sweep", { HOLD_TABLE: "other" }), checks: { sweep: { record: noRight } } },
   ],
   ["one function does not answer", { checks: { release: silent("Runtime.ImportModuleError") } }],
-  ["one function has other code", { checks: { hold: { version: "0.0.1" } } }],
 
   ["no rule leads to the queue", ruleIs()],
   ["the rule is disabled", ruleIs({ isEnabled: false })],
@@ -109,8 +108,7 @@ export const brokenLinks: readonly Row[] = [
   ["a dead-letter queue is gone", queueIs("undelivered")],
   ["the rule has no dead-letter queue", ruleIs({ deadLetterArn: "" })],
 
-  ["the schedule group is gone", { scheduleGroup: gone }],
-  ["that group is going", { scheduleGroup: async () => "DELETING" }],
+  ["the schedule group is gone", { schedules: gone }],
   ["the schedule role is gone", { trust: gone }],
   ["that role trusts others", { trust: async () => "{}" }],
   [
@@ -197,6 +195,7 @@ export const warnings: readonly Row[] = [
   ["a function that may run once at a time", functionIs("hold", { reservedConcurrency: 1 })],
   ["a function that may not be invoked", { checks: { sweep: silent("AccessDeniedException") } }],
   ["older code", { check: { version: "0.0.1" } }],
+  ["one function with other code", { checks: { hold: { version: "0.0.1" } } }],
   ["letters in a dead-letter queue", queueIs("undelivered", { waiting: 3 })],
   ["a mapping whose last result is a problem", mappingIs("Enabled", "PROBLEM: Function call failed")],
   ["a deployment under way", adminSince(ago(minutes(14)))],

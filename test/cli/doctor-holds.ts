@@ -10,7 +10,6 @@ const late = { holds: [{ ...aHeldScope, until: ago(minutes(9)) }], lastSweep: ag
 
 /** What nothing that should have ended follows from. */
 const causes = [
-  "schedule group is gone",
   "no function can write",
   "wakes the sweep",
   "entry is gone",

@@ -95,7 +95,13 @@ export const others: readonly Row[] = [
     { ...ruleIs({ isEnabled: false }), enableRule: failing(new TypeError("x")), ...mappingIs("Disabled") },
   ],
   ["there are many foreign schedules", schedulesAre(...many(6, (n) => ({ name: `foreign-${n}` })))],
-  ["a name is long", { scheduleGroup: async () => "x".repeat(1_000) }],
+  [
+    "a name is long",
+    {
+      trust: async () => "scheduler.amazonaws.com",
+      ...functionsHave({ SCHEDULE_ROLE_ARN: "x".repeat(1_001) }),
+    },
+  ],
   ["the probe is lost", {}, { probe: () => null }],
 
   ["the holder has a name of its own", functionsHave({ CLUSTER: "staging" })],
@@ -211,7 +217,7 @@ export const others: readonly Row[] = [
       alarms: failing(new TypeError("x")),
       mapping: failing(new SyntaxError("x")),
       trust: failing(new RangeError("x")),
-      scheduleGroup: failing(new Error("away")),
+      schedules: failing(new Error("away")),
     },
   ],
 ];

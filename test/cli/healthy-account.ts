@@ -1,7 +1,11 @@
-import type { Account, AlarmFacts } from "../../cli/doctor/aws/aws-account.ts";
-import type { FunctionFacts } from "../../cli/doctor/aws/functions.ts";
-import type { QueueFacts, RuleFacts } from "../../cli/doctor/aws/launch-path.ts";
-import type { ScheduleFacts } from "../../cli/doctor/aws/schedules.ts";
+import type {
+  Account,
+  AlarmFacts,
+  FunctionFacts,
+  QueueFacts,
+  RuleFacts,
+  ScheduleFacts,
+} from "../../cli/doctor/aws/aws-account.ts";
 import type { Doctor } from "../../cli/doctor/doctor.ts";
 import { examine } from "../../cli/doctor/examine.ts";
 import type { Finding } from "../../cli/doctor/finding.ts";
@@ -118,7 +122,6 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
     ruleTo: async (target) => aRule(target.includes("launches") ? {} : { name: "timer" }),
     queue: async (urlOrArn) => aQueue(urlOrArn.split(/[/:]/).at(-1) ?? ""),
     mapping: async () => ({ id: "m", state: "Enabled", lastResult: "OK" }),
-    scheduleGroup: async () => "ACTIVE",
     schedules: async () => [aSchedule()],
     trust: async () => '{"Statement":[{"Principal":{"Service":"scheduler.amazonaws.com"}}]}',
     refused: async () => [],

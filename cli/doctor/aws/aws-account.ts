@@ -3,29 +3,51 @@ import {
   DescribeAlarmHistoryCommand,
   DescribeAlarmsCommand,
 } from "@aws-sdk/client-cloudwatch";
+import { GetRoleCommand, IAMClient, SimulatePrincipalPolicyCommand } from "@aws-sdk/client-iam";
+import { GetScheduleCommand, paginateListSchedules, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { unlessGone } from "../../aws-errors.ts";
 import { noHolder } from "../../control/control.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 import { awsCluster } from "./cluster.ts";
 import { awsFunctions } from "./functions.ts";
 import { awsBus, awsQueues } from "./launch-path.ts";
-import { awsSchedules } from "./schedules.ts";
 import { textIn } from "./values.ts";
 
 /** What doctor reads and fixes in AWS; undefined where a resource does not exist. */
 export type Account = ReturnType<typeof awsAccount>;
-export type AlarmFacts = Awaited<ReturnType<Account["alarms"]>>[number];
+type Read<Name extends keyof Account> = NonNullable<Awaited<ReturnType<Account[Name]>>>;
+export type FunctionFacts = Read<"functionOf">;
+export type QueueFacts = Read<"queue">;
+export type RuleFacts = Read<"ruleTo">;
+export type ScheduleFacts = Read<"schedules">[number];
+export type AlarmFacts = Read<"alarms">[number];
+
+const mostSchedules = 1_000;
 
 /** AWS as it is; reads everything with the caller's own rights. */
 export function awsAccount(given: AwsConfig, cluster: string) {
   // Without limits of time, one service that does not answer would stop all checks.
   const timeLimits = { connectionTimeout: 5_000, requestTimeout: 20_000, throwOnRequestTimeout: true };
   const config = { ...given, requestHandler: timeLimits };
+  const scheduler = new SchedulerClient(config);
+  const iam = new IAMClient(config);
+  const cloudWatch = new CloudWatchClient(config);
+
+  async function scheduleNames(GroupName: string): Promise<readonly string[]> {
+    const names: string[] = [];
+    const pages = paginateListSchedules({ client: scheduler, stopOnSameToken: true }, { GroupName });
+    for await (const { Schedules = [] } of pages) {
+      names.push(...Schedules.map(({ Name }) => textIn(Name)));
+      if (names.length >= mostSchedules) break;
+    }
+    return names;
+  }
+
   return {
     ...awsFunctions(config, cluster),
     ...awsBus(config, cluster),
     ...awsQueues(config),
-    ...awsSchedules(config),
     ...awsCluster(config),
 
     async identity(): Promise<string> {
@@ -35,10 +57,47 @@ export function awsAccount(given: AwsConfig, cluster: string) {
     /** What to report where there is no holder for this cluster. */
     noHolder: () => noHolder(cluster, config),
 
+    /** Every schedule of a group; a thousand at most. One that has fired meanwhile is gone. */
+    async schedules(GroupName: string) {
+      const names = await unlessGone(() => scheduleNames(GroupName));
+      if (!names) return undefined;
+      const found = await Promise.all(
+        names.map((Name) => unlessGone(() => scheduler.send(new GetScheduleCommand({ GroupName, Name })))),
+      );
+      return found
+        .filter((one) => one !== undefined)
+        .map(({ Name, State, ScheduleExpression, Target }) => ({
+          name: textIn(Name),
+          isEnabled: textIn(State) !== "DISABLED",
+          expression: textIn(ScheduleExpression),
+          targetArn: textIn(Target?.Arn),
+          input: textIn(Target?.Input),
+        }));
+    },
+
+    /** The services and accounts that a role trusts, as the text of a policy. */
+    async trust(arn: string): Promise<string | undefined> {
+      const RoleName = arn.slice(arn.lastIndexOf("/") + 1);
+      const found = await unlessGone(() => iam.send(new GetRoleCommand({ RoleName })));
+      return found && textIn(found.Role?.AssumeRolePolicyDocument);
+    },
+
+    /** Which of these actions on a resource the policies of a role do not allow. */
+    async refused(
+      PolicySourceArn: string,
+      actions: readonly string[],
+      resource: string,
+    ): Promise<readonly string[]> {
+      const about = { PolicySourceArn, ActionNames: [...actions], ResourceArns: [resource] };
+      const { EvaluationResults = [] } = await iam.send(new SimulatePrincipalPolicyCommand(about));
+      const allowed = EvaluationResults.filter(({ EvalDecision }) => textIn(EvalDecision) === "allowed");
+      return actions.filter((action) => !allowed.some(({ EvalActionName: name }) => name === action));
+    },
+
     /** Those of these alarms that exist. */
     async alarms(names: readonly string[]) {
       const command = new DescribeAlarmsCommand({ AlarmNames: [...names], MaxRecords: 100 });
-      const { MetricAlarms = [] } = await new CloudWatchClient(config).send(command);
+      const { MetricAlarms = [] } = await cloudWatch.send(command);
       return MetricAlarms.map((alarm) => ({
         name: textIn(alarm.AlarmName),
         /** It ends with a link to the runbook. */
@@ -51,7 +110,6 @@ export function awsAccount(given: AwsConfig, cluster: string) {
 
     /** Those of these alarms that could not notify the last time that they changed, and why. */
     async unsent(names: readonly string[]) {
-      const cloudWatch = new CloudWatchClient(config);
       const newest = { HistoryItemType: "Action", ScanBy: "TimestampDescending", MaxRecords: 1 } as const;
       const ask = async (name: string) => {
         const found = await cloudWatch.send(new DescribeAlarmHistoryCommand({ AlarmName: name, ...newest }));

@@ -32,9 +32,8 @@ export function awsCluster(config: AwsConfig) {
     },
 
     /** Deletes the access entry of a principal, and with it every policy that is associated. */
-    async deleteEntry(clusterName: string, principalArn: string): Promise<void> {
-      await unlessGone(() => eks.send(new DeleteAccessEntryCommand({ clusterName, principalArn })));
-    },
+    deleteEntry: (clusterName: string, principalArn: string): Promise<unknown> =>
+      unlessGone(() => eks.send(new DeleteAccessEntryCommand({ clusterName, principalArn }))),
 
     async admit(clusterName: string, principalArn: string): Promise<void> {
       const entry = { clusterName, principalArn, kubernetesGroups: [holderName] };

@@ -2,25 +2,19 @@ import {
   GetFunctionConcurrencyCommand,
   GetFunctionConfigurationCommand,
   GetFunctionEventInvokeConfigCommand,
-  InvokeCommand,
   LambdaClient,
   ListEventSourceMappingsCommand,
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
 import { functionName, type Part } from "../../../lambda/names.ts";
 import { unlessGone } from "../../aws-errors.ts";
-import { parseJson } from "../../control/client.ts";
+import { invoke } from "../../control/control.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 import { textIn } from "./values.ts";
 
-export type FunctionFacts = NonNullable<Awaited<ReturnType<ReturnType<typeof awsFunctions>["functionOf"]>>>;
-
 /** The holder's functions, and what feeds them. */
 export function awsFunctions(config: AwsConfig, cluster: string) {
-  const lambda = new LambdaClient({
-    ...config,
-    requestHandler: { requestTimeout: 310_000, throwOnRequestTimeout: true },
-  });
+  const lambda = new LambdaClient(config);
   return {
     async functionOf(part: Part) {
       const FunctionName = functionName(cluster, part);
@@ -62,18 +56,15 @@ export function awsFunctions(config: AwsConfig, cluster: string) {
       return { id: textIn(UUID), state: textIn(State), lastResult: textIn(LastProcessingResult) };
     },
 
-    async enableMapping(UUID: string): Promise<void> {
-      await lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: true }));
-    },
+    enableMapping: (UUID: string): Promise<unknown> =>
+      lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: true })),
 
     /** Invokes a function, and returns its answer; throws the error that it reports. */
-    async invoke(part: Part, payload: object): Promise<unknown> {
-      const FunctionName = functionName(cluster, part);
-      const answer = await lambda.send(new InvokeCommand({ FunctionName, Payload: JSON.stringify(payload) }));
-      const text = Buffer.from(answer.Payload ?? []).toString();
-      if (!answer.FunctionError) return parseJson(`the ${part} function`, text);
-      const { errorMessage } = Object(JSON.parse(text || "{}"));
-      throw new Error(`the ${part} function failed: ${textIn(errorMessage) || answer.FunctionError}`);
+    invoke(part: Part, request: object): Promise<unknown> {
+      const otherwise = readLog(functionName(cluster, part));
+      return invoke(config, { cluster, part, request, otherwise });
     },
   };
 }
+
+export const readLog = (name: string): string => `Read its log: aws logs tail /aws/lambda/${name} --since 1h`;

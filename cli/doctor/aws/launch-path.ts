@@ -18,8 +18,6 @@ import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 import { countIn, jsonIn, textIn } from "./values.ts";
 
-export type RuleFacts = NonNullable<Awaited<ReturnType<ReturnType<typeof awsBus>["ruleTo"]>>>;
-
 /** The default event bus. */
 export function awsBus(config: AwsConfig, cluster: string) {
   const events = new EventBridgeClient(config);
@@ -43,9 +41,7 @@ export function awsBus(config: AwsConfig, cluster: string) {
       };
     },
 
-    async enableRule(Name: string): Promise<void> {
-      await events.send(new EnableRuleCommand({ Name }));
-    },
+    enableRule: (Name: string): Promise<unknown> => events.send(new EnableRuleCommand({ Name })),
 
     /** Puts a probe on the bus, which the launch rule matches only with its key. */
     async putProbe(id: string, sentAt: Date, rulePattern: unknown): Promise<void> {
@@ -60,27 +56,21 @@ export function awsBus(config: AwsConfig, cluster: string) {
   };
 }
 
-export type QueueFacts = NonNullable<Awaited<ReturnType<ReturnType<typeof awsQueues>["queue"]>>>;
-
-type ToFill = Readonly<{ url: string; arn: string; policy: unknown }>;
-
 /** The holder's queues. */
 export function awsQueues(config: AwsConfig) {
   const sqs = new SQSClient(config);
 
-  async function urlOf(arn: string): Promise<string> {
-    const [, , , , QueueOwnerAWSAccountId, QueueName] = arn.split(":");
-    const command = new GetQueueUrlCommand({
-      QueueName,
-      ...(QueueOwnerAWSAccountId && { QueueOwnerAWSAccountId }),
-    });
-    return textIn((await sqs.send(command)).QueueUrl);
+  async function urlOf(urlOrArn: string): Promise<string> {
+    if (!urlOrArn.startsWith("arn:")) return urlOrArn;
+    const [, , , , QueueOwnerAWSAccountId, QueueName] = urlOrArn.split(":");
+    const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName, QueueOwnerAWSAccountId }));
+    return textIn(QueueUrl);
   }
 
   return {
     queue: (urlOrArn: string) =>
       unlessGone(async () => {
-        const url = urlOrArn.startsWith("arn:") ? await urlOf(urlOrArn) : urlOrArn;
+        const url = await urlOf(urlOrArn);
         const { Attributes = {} } = await sqs.send(
           new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ["All"] }),
         );
@@ -95,17 +85,21 @@ export function awsQueues(config: AwsConfig) {
       }),
 
     /** Adds what is missing and leaves every other statement as it is. */
-    async letRuleSend({ url, arn, policy }: ToFill, ruleArn: string): Promise<void> {
-      const { Statement = [] } = Object(policy);
+    letRuleSend(
+      queue: Readonly<{ url: string; arn: string; policy: unknown }>,
+      ruleArn: string,
+    ): Promise<unknown> {
+      const { Statement = [] } = Object(queue.policy);
       const statement = {
         Effect: "Allow",
         Principal: { Service: "events.amazonaws.com" },
         Action: ["sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"],
-        Resource: arn,
+        Resource: queue.arn,
         Condition: { ArnEquals: { "aws:SourceArn": ruleArn } },
       };
       const Policy = JSON.stringify({ Version: "2012-10-17", Statement: [Statement, statement].flat() });
-      await sqs.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: { Policy } }));
+      const command = new SetQueueAttributesCommand({ QueueUrl: queue.url, Attributes: { Policy } });
+      return sqs.send(command);
     },
   };
 }

@@ -3,7 +3,7 @@ import { monitoringVariable, SettingEnvironment } from "../../../lambda/environm
 import { alarmName, alarmNames } from "../../../lambda/names.ts";
 import { about } from "../../terminal/text.ts";
 import type { AlarmFacts } from "../aws/aws-account.ts";
-import { type Check, inItsApp } from "../doctor.ts";
+import type { Check } from "../doctor.ts";
 import { fail, ifAny, ok, orOk, warn } from "../finding.ts";
 
 /** A new alarm has its first data after some minutes. */
@@ -14,7 +14,7 @@ const shortOf = (cluster: string, name: string): string => name.slice(alarmName(
 /** Every alarm is there, has data, notifies someone, and is off. */
 const checkAlarms: Check = {
   link: "alarms",
-  async find({ doctor: { account, cluster, clock }, cluster: served, env }) {
+  async find({ doctor: { account, cluster, clock }, env }) {
     if (env(monitoringVariable) === "none") return ok("none, as monitoring=none asks");
     const short = (name: string) => shortOf(cluster, name);
     const now = clock.now();
@@ -42,11 +42,10 @@ const checkAlarms: Check = {
       ...ifAny(blind, (all) => warn(`without data: ${listed(all)}`)),
       ...ifAny(silent, (all) => {
         const which = all.length < alarms.length ? listed(all) : "all";
-        const remedy =
-          served === cluster
-            ? `cdk deploy -c cluster=${cluster} -c alarmTopicArn=ARN`
-            : inItsApp(cluster, "give it an alarmTopic");
-        return warn(`without anyone to notify: ${which}`, remedy);
+        return warn(
+          `without anyone to notify: ${which}`,
+          "Deploy with -c alarmTopicArn=ARN, or the construct's alarmTopic.",
+        );
       }),
     ];
     return orOk(wrong, `${alarms.length}, none is on`);

@@ -64,7 +64,7 @@ export const ofCluster: readonly Check[] = [
     link: "manifest",
     async find({ doctor: { compareManifest }, answers }) {
       if (!compareManifest) return [];
-      const { rules } = await answers.control();
+      const { rules } = await answers.control;
       const found = await compareManifest({ ...rules, nodeEvents: hasNodeEvents(rules) });
       const wrong = found.filter(({ state }) => state !== "right");
       if (wrong.length === 0) return ok("roles, bindings and policy are as in the manifest");

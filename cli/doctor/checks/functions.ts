@@ -1,15 +1,8 @@
 import { version } from "../../../lambda/version.ts";
-import type { FunctionFacts } from "../aws/functions.ts";
-import {
-  type Check,
-  type Doctor,
-  type Functions,
-  mostFirst,
-  readLog,
-  type Watched,
-  watched,
-} from "../doctor.ts";
-import { type Found, fail, orOk, unread, warn } from "../finding.ts";
+import type { FunctionFacts } from "../aws/aws-account.ts";
+import { type Check, type Doctor, type Functions, watched } from "../doctor.ts";
+import { type Found, fail, ok, orOk, warn } from "../finding.ts";
+import { ofEach } from "./inside.ts";
 
 /** The four functions, without which nothing else can be checked. */
 export async function findFunctions({ account, cluster }: Doctor): Promise<Functions | Found> {
@@ -26,66 +19,54 @@ export async function findFunctions({ account, cluster }: Doctor): Promise<Funct
 export const ofFunctions: readonly Check[] = [
   {
     link: "functions",
-    find({ doctor, cluster, redeploy, functions }) {
-      const troubles = watched.flatMap((part) => troubleOf(functions[part], part, redeploy));
+    async find({ doctor, cluster, functions }) {
+      const { control, ...others } = functions;
+      const wrong = [
+        ...Object.values(functions).flatMap((fn) => troubleOf(fn, fn === functions.sweep)),
+        ...Object.values(others).flatMap((fn) => differences(fn, control)),
+      ];
       const forCluster = cluster === doctor.cluster ? "" : ` for cluster ${cluster}`;
-      const ready = `hold, release, sweep and control are ready${forCluster}`;
-      return orOk([...troubles, ...differences(functions)], ready);
+      return orOk(wrong, `hold, release, sweep and control are ready${forCluster}`);
     },
   },
   {
     link: "code",
     follows: ["functions"],
-    async find({ answers, functions }) {
-      const { version: deployed } = await answers.control();
-      const found = await Promise.all(
-        watched.map(async (part): Promise<Found | []> => {
-          try {
-            const { version: one } = await answers[part]();
-            const other = `the control function's ${deployed}`;
-            return one === deployed ? [] : fail(`the ${part} function's code is version ${one}, ${other}`);
-          } catch (error) {
-            const fn = functions[part];
-            return unread(`${fn.name} could not be asked`, error, readLog(fn));
-          }
-        }),
-      );
-      const wrong = found.flat();
-      if (deployed !== version) {
-        const what = `the control function is version ${deployed}, this command line is ${version}`;
-        const remedy = "Deploy again, or use the command line of that version";
-        wrong.push(warn(what, `${remedy}: npx karpenter-node-holder@${deployed}`));
-      }
-      return orOk(wrong, `version ${version}, as this command line`);
-    },
+    find: ofEach(({ version: deployed }) => {
+      if (deployed === version) return ok(`answered as version ${version}, like this command line`);
+      const remedy = `Deploy again, or use the command line of that version: npx karpenter-node-holder@${deployed}`;
+      return warn(`answered as version ${deployed}, this command line is ${version}`, remedy);
+    }),
   },
 ];
 
-function troubleOf(fn: FunctionFacts, part: Watched, redeploy: string): readonly Found[] {
+function troubleOf(fn: FunctionFacts, isSweep: boolean): readonly Found[] {
   const { name, state, lastUpdate, reservedConcurrency } = fn;
-  const free = `aws lambda delete-function-concurrency --function-name ${name} (or ${redeploy})`;
+  const free = `aws lambda delete-function-concurrency --function-name ${name}`;
   if (reservedConcurrency === 0) return [fail(`${name} is turned off: its reserved concurrency is 0`, free)];
   if (state === "Pending" || lastUpdate === "InProgress")
     return [warn(`${name} is just being deployed`, "Check again in a minute.")];
   if (state !== "Active" && state !== "Inactive") return [fail(`${name} is ${state}`)];
   if (lastUpdate === "Failed") return [fail(`the last update of ${name} failed`)];
   // Two sweeps at once would do the same work twice, so a deployment may reserve one for it.
-  if (reservedConcurrency === 1 && part !== "sweep")
+  if (reservedConcurrency === 1 && !isSweep)
     return [warn(`${name} may run once at a time: launches wait for each other, and may fail`, free)];
   return [];
 }
 
+const settingsOf = ({ env, inVpc }: FunctionFacts) => ({ ...env, VPC: inVpc ? "yes" : "no" });
+
 /** All four are deployed with the same environment and network. */
-function differences(functions: Functions): readonly Found[] {
-  const all = Object.values(functions).map(({ name, env, inVpc }) => ({
-    name,
-    settings: new Map(Object.entries({ ...env, VPC: inVpc ? "yes" : "no" })),
-  }));
-  const names = new Set(all.flatMap(({ settings }) => [...settings.keys()]));
-  return [...names].flatMap((setting) => {
-    const [, ...odd] = mostFirst(all, ({ settings }) => settings.get(setting) ?? "");
-    return odd.flatMap(([value, functions]) =>
-      functions.map(({ name }) => fail(`${setting} of ${name} is "${value}", which differs from the others`)),
+function differences(fn: FunctionFacts, control: FunctionFacts): readonly Found[] {
+  const [here, there] = [
+    new Map(Object.entries(settingsOf(fn))),
+    new Map(Object.entries(settingsOf(control))),
+  ];
+  return [...new Set([...there.keys(), ...here.keys()])]
+    .filter((name) => here.get(name) !== there.get(name))
+    .map((name) =>
+      fail(
+        `${name} is "${here.get(name) ?? ""}" in ${fn.name}, "${there.get(name) ?? ""}" in ${control.name}`,
+      ),
     );
-  });
 }

@@ -6,7 +6,8 @@ import { SettingEnvironment } from "../../../lambda/environment.ts";
 import { documentLink } from "../../../lambda/package-root.ts";
 import { holderSettings } from "../../../lambda/settings-table.ts";
 import { about } from "../../terminal/text.ts";
-import { type Check, type Facts, readLog, sweepNow, turnedOff } from "../doctor.ts";
+import { readLog } from "../aws/functions.ts";
+import { type Check, type Facts, sweepNow, turnedOff } from "../doctor.ts";
 import { type Found, fail, ok, orOk, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
 
@@ -17,9 +18,9 @@ const grace: Duration = minutes(2);
 export const ofHolds: readonly Check[] = [
   {
     link: "holds",
-    follows: ["schedule group", "access entries", "login", "rights"],
+    follows: ["access entries", "login", "rights"],
     async find(facts) {
-      const inside = await facts.answers.control();
+      const inside = await facts.answers.control;
       if (!inside.record.works) return [];
       const { holds, pauses } = inside.record;
       const wrong = await Promise.all(holds.map((hold) => troubleOf(facts, hold, inside)));
@@ -45,20 +46,21 @@ export const ofHolds: readonly Check[] = [
     link: "sweep",
     follows: ["timer", "record", "access entries", "login", "rights", "policy"],
     async find({ doctor, answers, functions: { sweep } }) {
-      const { record, at } = await answers.control();
+      const { record, at } = await answers.control;
       if (!record.works) return [];
       const setting = sweep.env[SettingEnvironment.sweepEvery] ?? holderSettings.sweepEvery.default;
       const every = parseDuration(setting) ?? 0;
-      const log = readLog(sweep);
-      const age = at.getTime() - (record.lastSweep ?? sweep.changedAt).getTime();
-      const isLate = age > 2 * every + grace;
-      if (!record.lastSweep)
-        return isLate
-          ? fail("no sweep has run to its end yet", log, sweepNow(doctor))
+      const { lastSweep } = record;
+      const age = at.getTime() - (lastSweep ?? sweep.changedAt).getTime();
+      if (age <= 2 * every + grace)
+        return lastSweep
+          ? ok(`ran ${about(age)} ago, every ${about(every)}`)
           : warn("none has run since the last deployment", `Wait ${about(every)}.`);
-      if (!isLate) return ok(`ran ${about(age)} ago, every ${about(every)}`);
-      const what = `the last sweep that ran to its end was ${about(age)} ago, one is due every ${about(every)}`;
-      return fail(what, `See ${documentLink("operating.md#sweep-silent")}. ${log}`, sweepNow(doctor));
+      const what = lastSweep
+        ? `the last sweep that ran to its end was ${about(age)} ago, one is due every ${about(every)}`
+        : "no sweep has run to its end yet";
+      const remedy = `See ${documentLink("operating.md#sweep-silent")}. ${readLog(sweep.name)}`;
+      return fail(what, remedy, sweepNow(doctor));
     },
   },
 ];
@@ -68,30 +70,25 @@ async function troubleOf(
   { doctor, schedules }: Facts,
   { id, scope, state, until, nextLook = until }: PresentHold,
   { rules, at }: Inside,
-): Promise<readonly Found[]> {
+): Promise<Found | readonly []> {
   const hold = `the hold of ${scope} (${id})`;
   const overdue = at.getTime() - until.getTime();
   const late = at.getTime() - nextLook.getTime();
   if (overdue > grace) {
     const remedy = `See ${documentLink("operating.md#release-overdue")}; --fix sweeps at once.`;
-    return [fail(`${hold} should have ended ${about(overdue)} ago`, remedy, sweepNow(doctor))];
+    return fail(`${hold} should have ended ${about(overdue)} ago`, remedy, sweepNow(doctor));
   }
   if (state === "releasing") return [];
   if (-overdue > longestHold(rules)) {
     const what = `${hold} lasts until ${until.toISOString()}, longer than any setting allows`;
-    return [fail(what, `npx karpenter-node-holder release --force --cluster ${doctor.cluster}`)];
+    return fail(what, `npx karpenter-node-holder release --force --cluster ${doctor.cluster}`);
   }
-  const broken = (what: string) => [
-    fail(
-      `${what}: only the sweep will end it`,
-      "--fix sweeps at once, which sets a new one.",
-      sweepNow(doctor),
-    ),
-  ];
+  const remedy = "--fix sweeps at once, which sets a new one.";
+  const broken = (what: string) => fail(`${what}: only the sweep will end it`, remedy, sweepNow(doctor));
   if (late > grace) return broken(`the one-shot of ${hold} was due ${about(late)} ago and set no other`);
   if (late >= -grace) return [];
   const name = scheduleName(id, nextLook);
-  const isThere = (await schedules()).some((one) => one.name === name && one.isEnabled);
+  const isThere = (await schedules)?.some((one) => one.name === name && one.isEnabled);
   return isThere ? [] : broken(`${hold} has no one-shot to end it`);
 }
 

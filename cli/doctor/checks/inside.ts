@@ -1,7 +1,7 @@
 import type { ClusterFindings, KeptNode } from "../../../lambda/core/operate/check.ts";
 import { about } from "../../terminal/text.ts";
 import { type Check, policiesCame, reapply, watched } from "../doctor.ts";
-import { type Findings, fail, ifAny, isWrong, ok, orOk, skipped, warn } from "../finding.ts";
+import { type Findings, fail, ifAny, ok, orOk, skipped, unread, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
 
 /** What the functions find out themselves; each is asked, because each has a role, an environment and a network of its own. */
@@ -14,28 +14,33 @@ export const ofInside: readonly Check[] = [
   {
     link: "nodes",
     async find({ answers }) {
-      const { cluster, at } = await answers.control();
+      const { cluster, at } = await answers.control;
       return cluster.works && !cluster.missingRights.includes("list nodes") ? nodesOf(cluster, at) : [];
     },
   },
 ];
 
 /**
- * What a function can do, as the rest of a sentence that begins with it: one where all of them found the same; else those
- * of the functions that found something wrong.
+ * What a function can do, as the rest of a sentence that begins with it: one where all that answered found the same; else
+ * those of the functions that found something wrong.
  */
-function ofEach(judge: (inside: Inside) => Findings): Check["find"] {
-  return async ({ answers }) => {
-    const asked = await Promise.allSettled(
-      watched.map(async (part) => ({ part, inside: await answers[part]() })),
-    );
-    const all = asked.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-    const found = all.flatMap(({ part, inside }) => [judge(inside)].flat().map((one) => ({ part, one })));
-    const wrong = found.filter(({ one }) => isWrong(one));
+export function ofEach(judge: (inside: Inside) => Findings): Check["find"] {
+  return async ({ answers, functions }) => {
+    const asked = watched.map(async (part) => {
+      const unasked = (error: unknown) => unread(error, `${functions[part].name} could not be asked`);
+      const judged = await answers[part].then(judge, unasked);
+      return [judged].flat().map((one) => ({ part, one }));
+    });
+    const all = (await Promise.all(asked)).flat();
+    const found = all.filter(({ one }) => one.error === undefined);
+    const wrong = found.filter(({ one }) => one.verdict === "fail" || one.verdict === "warn");
     const isSame = new Set(found.map(({ one }) => one.what)).size === 1;
-    return wrong.length > 0 && !isSame
-      ? wrong.map(({ part, one }) => ({ ...one, what: `the ${part} function ${one.what}` }))
-      : found.slice(0, 1).map(({ one }) => ({ ...one, what: `the functions ${one.what}` }));
+    return [
+      ...all.flatMap(({ one }) => (one.error === undefined ? [] : [one])),
+      ...(wrong.length > 0 && !isSame
+        ? wrong.map(({ part, one }) => ({ ...one, what: `the ${part} function ${one.what}` }))
+        : found.slice(0, 1).map(({ one }) => ({ ...one, what: `the functions ${one.what}` }))),
+    ];
   };
 }
 

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { Environment } from "../../../lambda/environment.ts";
 import { launchesAndProbes } from "../../../lambda/handlers/event-sources.ts";
 import { documentLink } from "../../../lambda/package-root.ts";
+import { readLog } from "../aws/functions.ts";
 import { probeKeyIn } from "../aws/launch-path.ts";
-import { type Check, readLog, turnedOff } from "../doctor.ts";
+import { type Check, turnedOff } from "../doctor.ts";
 import { fail, ok, orOk, warn } from "../finding.ts";
-import { effectOnEvents } from "./queue-policy.ts";
 
 /** The largest burst is done sooner than this many launches have come together. */
 const mostWaiting = 1_000;
@@ -15,18 +15,18 @@ export const ofLaunchPath: readonly Check[] = [
   {
     link: "queue",
     async find({ env, queue, functions }) {
-      const launches = await queue();
+      const launches = await queue;
       if (!launches) return fail(`the launch queue ${env(Environment.launchQueueUrl)} is gone`);
       const what = `${launches.waiting} waiting, ${launches.inFlight} in flight`;
       if (launches.waiting < mostWaiting) return ok(what);
-      return fail(`${what}: launches are not handled as fast as they come`, readLog(functions.hold));
+      return fail(`${what}: launches are not handled as fast as they come`, readLog(functions.hold.name));
     },
   },
   {
     link: "rule",
     follows: ["queue"],
     async find({ doctor, rule }) {
-      const launches = await rule();
+      const launches = await rule;
       if (!launches) return fail("no rule on the default event bus leads to the launch queue");
       const { name, arn, isEnabled, pattern } = launches;
       if (!isEnabled) return turnedOff(doctor, name, `${name} is disabled: launches do not reach the holder`);
@@ -39,12 +39,13 @@ export const ofLaunchPath: readonly Check[] = [
   {
     link: "queue policy",
     async find({ doctor, rule, queue }) {
-      const [launches, from] = [await queue(), await rule()];
+      const [launches, from] = [await queue, await rule];
       if (!launches || !from) return [];
-      const effect = effectOnEvents(launches.policy, from.arn);
-      if (effect === "allows") return ok("the bus may send to the queue");
+      const effects = effectsOnEvents(launches.policy, from.arn);
       const lost = "every launch is lost on its way";
-      if (effect === "denies") return fail(`the launch queue's policy denies what the rule sends: ${lost}`);
+      if (effects.includes("Deny"))
+        return fail(`the launch queue's policy denies what the rule sends: ${lost}`);
+      if (effects.includes("Allow")) return ok("the bus may send to the queue");
       return fail(`the launch queue's policy does not let the rule send: ${lost}`, undefined, {
         action: "let the rule send to the launch queue again",
         apply: () => doctor.account.letRuleSend(launches, from.arn),
@@ -54,7 +55,7 @@ export const ofLaunchPath: readonly Check[] = [
   {
     link: "mapping",
     async find({ doctor: { account }, queue, functions: { hold } }) {
-      const launches = await queue();
+      const launches = await queue;
       if (!launches) return [];
       const mapping = await account.mapping(hold.name, launches.arn);
       if (!mapping) return fail(`${hold.name} has no event source mapping for the queue`);
@@ -68,15 +69,18 @@ export const ofLaunchPath: readonly Check[] = [
       }
       if (/^(no records processed|ok|user action|)$/i.test(lastResult))
         return ok(`the queue feeds ${hold.name}`);
-      return warn(`the last time that the queue fed ${hold.name} ended with: ${lastResult}`, readLog(hold));
+      return warn(
+        `the last time that the queue fed ${hold.name} ended with: ${lastResult}`,
+        readLog(hold.name),
+      );
     },
   },
   {
     link: "dead letters",
     async find({ doctor: { account }, rule, queue, functions }) {
-      const launches = await queue();
+      const launches = await queue;
       if (!launches) return [];
-      const from = await rule().catch(() => undefined);
+      const from = await rule.catch(() => undefined);
       const arns = Object.entries({
         launches: launches.deadLetterArn,
         ...(from && { events: from.deadLetterArn }),
@@ -96,3 +100,24 @@ export const ofLaunchPath: readonly Check[] = [
     },
   },
 ];
+
+/** The effects of the statements in a queue's policy that are about what EventBridge sends, from this rule at least. */
+function effectsOnEvents(policy: unknown, ruleArn: string): readonly unknown[] {
+  const statements = listOf(Object(policy).Statement).map(Object);
+  return statements
+    .filter(({ Principal, Action, Condition }) => {
+      const principals = [Principal, Object(Principal).AWS, Object(Principal).Service].flatMap(listOf);
+      // Of conditions only those on the source count; one on TLS, which the bus always uses, says nothing about it.
+      const tests = Object.values(Object(Condition)).map(Object);
+      const sources = tests.flatMap((test) => listOf(test["aws:SourceArn"]));
+      return (
+        principals.some((one) => one === "events.amazonaws.com" || one === "*") &&
+        listOf(Action).some((action) => /^(sqs:(sendmessage|send\*|\*)|\*)$/i.test(String(action))) &&
+        !tests.some((test) => "aws:SecureTransport" in test) &&
+        (sources.length === 0 || sources.includes(ruleArn))
+      );
+    })
+    .map(({ Effect }) => Effect);
+}
+
+const listOf = (value: unknown): readonly unknown[] => [value ?? []].flat();

@@ -12,9 +12,9 @@ export const ofNodePools: readonly Check[] = [
   {
     link: "nodepools",
     async find({ doctor, nodePools, answers }) {
-      const pools = await nodePools();
+      const pools = await nodePools;
       if (!pools) return [];
-      const { rules } = await answers.control();
+      const { rules } = await answers.control;
       const so = rules.auto ? "hold=auto lets nodes go that it does not take" : "a hold spares no pod";
       const pointless = pools.flatMap((pool) => {
         const why = whyNeverInUse(pool, doctor.clock.now());
@@ -42,9 +42,9 @@ export const ofNodePools: readonly Check[] = [
   {
     link: "annotations",
     async find({ nodePools, answers }) {
-      const { cluster } = await answers.control();
+      const { cluster } = await answers.control;
       if (!cluster.works || cluster.missingRights.includes("list nodes")) return [];
-      const templates = ((await nodePools()) ?? []).flatMap(({ metadata, spec: { template } }) => {
+      const templates = ((await nodePools) ?? []).flatMap(({ metadata, spec: { template } }) => {
         const value = template.metadata.annotations?.[annotation];
         return isIneffective(annotation, value)
           ? [`the template of NodePool ${metadata.name} (${JSON.stringify(value)})`]

@@ -5,7 +5,8 @@ import { probeAnswer } from "../../../lambda/schemas/holds.ts";
 import { fields, optional } from "../../../lambda/schemas/parse.ts";
 import { parseAnswer } from "../../answers.ts";
 import type { Ask } from "../../control/client.ts";
-import { type Check, readLog } from "../doctor.ts";
+import { readLog } from "../aws/functions.ts";
+import type { Check } from "../doctor.ts";
 import { fail, ok } from "../finding.ts";
 
 const giveUpAfter: Duration = seconds(45);
@@ -19,7 +20,7 @@ export const checkProbe: Check = {
   link: "probe",
   follows: ["functions", "code", "record", "rule", "queue", "queue policy", "mapping"],
   async find({ doctor: { account, clock, sleep }, functions, rule }) {
-    const launches = await rule();
+    const launches = await rule;
     if (!launches) return [];
     const id = `doctor-${randomUUID()}`;
     const sentAt = clock.now();
@@ -35,7 +36,7 @@ export const checkProbe: Check = {
     }
     return fail(
       `a probe put on the bus did not arrive within ${giveUpAfter / seconds(1)} s`,
-      readLog(functions.hold),
+      readLog(functions.hold.name),
     );
   },
 };

@@ -1,20 +1,25 @@
 import { isHoldId } from "../../../lambda/core/marks/hold-id.ts";
 import { Environment } from "../../../lambda/environment.ts";
 import { documentLink } from "../../../lambda/package-root.ts";
-import type { FunctionFacts } from "../aws/functions.ts";
-import type { ScheduleFacts } from "../aws/schedules.ts";
+import type { ScheduleFacts } from "../aws/aws-account.ts";
 import type { Check, Facts } from "../doctor.ts";
-import { type Found, fail, ifAny, ok, orOk } from "../finding.ts";
+import { fail, ifAny, ok, orOk } from "../finding.ts";
 
 /** The one-shots, and the rights to create and use them. */
 export const ofSchedules: readonly Check[] = [
   {
-    link: "schedule group",
-    async find({ doctor, env }) {
+    link: "schedules",
+    async find({ schedules, env }) {
       const group = env(Environment.scheduleGroup);
-      const state = await doctor.account.scheduleGroup(group);
-      if (state === "ACTIVE") return ok(group);
-      return fail(`${group} is ${state ?? "gone"}: no release can be scheduled`);
+      const all = await schedules;
+      if (!all) return fail(`the schedule group ${group} is gone: no release can be scheduled`);
+      const foreign = all.filter((one) => !isOneShot(one, env(Environment.releaseFunctionArn)));
+      const found = foreign.slice(0, 5).map(({ name, expression }) => {
+        const what = `${name} (${expression}) is no one-shot of the holder: anyone with the credentials of a function can create it`;
+        const remove = `aws scheduler delete-schedule --group-name ${group} --name ${name}`;
+        return fail(what, `If it is not yours: ${remove}; then see ${documentLink("security.md")}`);
+      });
+      return orOk(found, `${all.length} in the group, none foreign`);
     },
   },
   {
@@ -23,32 +28,21 @@ export const ofSchedules: readonly Check[] = [
       const arn = env(Environment.scheduleRoleArn);
       const trust = await account.trust(arn);
       if (trust === undefined) return fail(`${arn} is gone: releases cannot be invoked`);
-      if (!trust.includes("scheduler.amazonaws.com"))
-        return fail(`${arn} does not trust EventBridge Scheduler`);
-      const target = env(Environment.releaseFunctionArn);
-      const refused = await account.refused(arn, ["lambda:InvokeFunction"], target);
-      if (refused.length === 0) return ok(arn.slice(arn.lastIndexOf("/") + 1));
-      return fail(`${arn} may not invoke the release function: one-shots have no effect`);
+      if (trust.includes("scheduler.amazonaws.com")) return ok(arn.slice(arn.lastIndexOf("/") + 1));
+      return fail(`${arn} does not trust EventBridge Scheduler`);
     },
   },
   {
-    link: "schedules",
-    async find({ schedules, env }) {
-      const all = await schedules();
-      const foreign = all.filter((one) => !isOneShot(one, env(Environment.releaseFunctionArn)));
-      const found = foreign.slice(0, 5).map(({ name, expression }) => {
-        const what = `${name} (${expression}) is no one-shot of the holder: anyone with the credentials of a function can create it`;
-        const remove = `aws scheduler delete-schedule --group-name ${env(Environment.scheduleGroup)} --name ${name}`;
-        return fail(what, `If it is not yours: ${remove}; then see ${documentLink("security.md")}`);
-      });
-      return orOk(found, `${all.length} in the group, none foreign`);
-    },
-  },
-  {
+    // What cannot be tried without an effect is asked of IAM.
     link: "permissions",
+    follows: ["schedule role"],
     async find(facts) {
-      const found = await Promise.all(Object.values(facts.functions).map((fn) => refusedTo(facts, fn)));
-      return orOk(found.flat(), "the functions may set one-shots, queue work and write their logs");
+      const refused = (await needsOf(facts)).map(async ([name, roleArn, actions, resource]) => {
+        const missing = await facts.doctor.account.refused(roleArn, actions, resource);
+        return ifAny(missing, (actions) => fail(`${name} may not ${actions.join(", ")}`));
+      });
+      const found = (await Promise.all(refused)).flat();
+      return orOk(found, "one-shots can be set and released, work queued, and logs written");
     },
   },
 ];
@@ -65,23 +59,27 @@ function isOneShot({ name, expression, targetArn, input }: ScheduleFacts, target
   );
 }
 
-/** What a function cannot try without an effect is asked of IAM. */
-async function refusedTo(
-  { doctor, env, queue, functions }: Facts,
-  fn: FunctionFacts,
-): Promise<readonly Found[]> {
-  const [arn, partition, , region, account] = fn.arn.split(":");
+type Need = readonly [name: string, roleArn: string, actions: readonly string[], resource: string];
+
+async function needsOf({ env, queue, functions }: Facts): Promise<readonly Need[]> {
+  const launches = await queue;
+  const [arn, partition, , region, account] = functions.control.arn.split(":");
   const of = (service: string, resource: string) =>
     [arn, partition, service, region, account, resource].join(":");
-  const launches = fn === functions.release ? undefined : await queue();
-  const needs: readonly (readonly [actions: readonly string[], resource: string])[] = [
-    [["scheduler:CreateSchedule"], of("scheduler", `schedule/${env(Environment.scheduleGroup)}/any`)],
-    [
-      ["logs:CreateLogStream", "logs:PutLogEvents"],
-      of("logs", `log-group:/aws/lambda/${fn.name}:log-stream:any`),
-    ],
-    ...(launches ? [[["sqs:SendMessage"], launches.arn] as const] : []),
+  const schedule = of("scheduler", `schedule/${env(Environment.scheduleGroup)}/any`);
+  const role = env(Environment.scheduleRoleArn);
+  return [
+    ["the schedule role", role, ["lambda:InvokeFunction"], env(Environment.releaseFunctionArn)],
+    ...Object.values(functions).flatMap((fn): Need[] => {
+      const log = of("logs", `log-group:/aws/lambda/${fn.name}:log-stream:any`);
+      const { name, roleArn } = fn;
+      return [
+        [name, roleArn, ["scheduler:CreateSchedule"], schedule],
+        [name, roleArn, ["logs:CreateLogStream", "logs:PutLogEvents"], log],
+        ...(launches && fn !== functions.release
+          ? [[name, roleArn, ["sqs:SendMessage"], launches.arn] as const]
+          : []),
+      ];
+    }),
   ];
-  const refused = await Promise.all(needs.map((need) => doctor.account.refused(fn.roleArn, ...need)));
-  return ifAny(refused.flat(), (actions) => fail(`${fn.name} may not ${actions.join(", ")}`));
 }

@@ -12,9 +12,13 @@ import { SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { KubernetesObjectApi, RbacAuthorizationV1Api } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { commandLine } from "../../../cli/command-line.ts";
-import { type Account, awsAccount } from "../../../cli/doctor/aws/aws-account.ts";
-import type { FunctionFacts } from "../../../cli/doctor/aws/functions.ts";
-import type { QueueFacts, RuleFacts } from "../../../cli/doctor/aws/launch-path.ts";
+import {
+  type Account,
+  awsAccount,
+  type FunctionFacts,
+  type QueueFacts,
+  type RuleFacts,
+} from "../../../cli/doctor/aws/aws-account.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { alarmNames, functionName, type Part, scheduleGroupName } from "../../../lambda/names.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
@@ -141,8 +145,8 @@ describe("doctor on a real deployment", () => {
       how: "the role of the one-shots has an explicit Deny",
       damage: () => aws(IAMClient).send(new PutRolePolicyCommand({ ...damage(), PolicyDocument: denyAll })),
       repair: () => aws(IAMClient).send(new DeleteRolePolicyCommand(damage())),
-      link: "schedule role",
-      what: "may not invoke the release function",
+      link: "permissions",
+      what: "the schedule role may not lambda:InvokeFunction",
     },
     {
       how: "the group has a schedule that is no one-shot",
