@@ -206,14 +206,16 @@ async function finish(context: PassContext, plan: Plan, changed: Changed): Promi
   const { hold, scope } = record;
   if (!hold) return false;
   const now = clock.now();
-  const isUnfinished = changed.left || changed.failed > 0 || mayBeMarked({ ...record, hold }, now);
-  if (isUnfinished) await schedules.arm(scope, hold.id, soonestAfter(after(now, seconds(30))));
+  const isUnfinished = changed.left || changed.failed > 0;
+  const isLeft = isUnfinished || mayBeMarked({ ...record, hold }, now);
+  if (isLeft) await schedules.arm(scope, hold.id, soonestAfter(after(now, seconds(30))));
   if (!hold.ended) return false;
   // Reported until it is released: what cannot be released must be noticed.
   metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - (plan.dueAt ?? hold.ended.at).getTime()));
-  if (isUnfinished) return false;
+  if (isUnfinished || (isLeft && !plan.dueAt)) return false;
   const past = pastOf({ ...record, hold }, now);
   await journal.remember(past);
+  if (isLeft) return false;
   const closed = withoutHold(record);
   if (!(await holds.write(closed))) return false;
   events?.note({ before: record, record: closed, past });
