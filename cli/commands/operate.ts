@@ -5,7 +5,7 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import type { ReleaseAnswer } from "../../lambda/core/operate/release.ts";
 import { usualPause } from "../../lambda/core/quiet.ts";
 import { parseScope } from "../../lambda/core/scope.ts";
-import { line, requestName } from "../../lambda/schemas/values.ts";
+import { callerPattern, line, requestName } from "../../lambda/schemas/values.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withAnyHolder, withHolder } from "../terminal/cluster-flags.ts";
 import { asData, durationFlag, type Output, withExamples, withOutput, withQuiet } from "../terminal/flags.ts";
@@ -103,7 +103,7 @@ export const pause = (terminal: Terminal): Command =>
         `how long, 1m to 2160h (default: ${formatDuration(usualPause)})`,
         durationFlag(minutes(1), hours(24 * 90)),
       )
-      .option("--reason <text>", "why, and who: shown by status during the pause")
+      .option("--reason <text>", "why: shown by status during the pause")
       .addOption(scopeFlag()),
     [
       ['pause --cluster prod --for 2h --reason "Ada replaces every node"', "pause for two hours"],
@@ -144,11 +144,13 @@ function operation(
 async function asked(name: string, options: Options, { env }: Terminal) {
   const { ask, flags } = await controlOf(options, env);
   const { reason, scope } = options;
+  const by = env.USER || env.LOGNAME || env.USERNAME || "";
   const answer = await ask({
     do: name,
     ...(options.name !== undefined && { name: options.name }),
     ...(options.for !== undefined && { for: formatDuration(options.for) }),
     ...(reason && { reason }),
+    ...(callerPattern.test(by) && { by }),
     ...(scope && { scope }),
   });
   return { answer, flags };

@@ -7,7 +7,7 @@ import type { CallContext, Ports } from "../core/ports.ts";
 import { type Scope, wholeCluster } from "../core/scope.ts";
 import { version } from "../version.ts";
 import { answerCheck } from "./check.ts";
-import { parseControlRequest } from "./requests.ts";
+import { parseControlRequest, signed } from "./requests.ts";
 
 const reading: ReadonlySet<string> = new Set(["status", "check", "history", "probe"]);
 
@@ -36,14 +36,14 @@ export const onControlRequest =
         return holdByHand(context, oneScope(ports, request.scope, "hold"), asked);
       }
       case "release": {
-        if (request.name === undefined) return forceRelease(context, request);
+        if (request.name === undefined) return forceRelease(context, { ...request, reason: signed(request) });
         return releaseRequest(context, {
           name: request.name,
           scope: oneScope(ports, request.scope, "release"),
         });
       }
       case "pause":
-        return pause(context, request);
+        return pause(context, { ...request, reason: signed(request) });
       case "resume":
         return resume(context, request.scope);
     }

@@ -1,7 +1,7 @@
 import { BadInputError } from "../core/errors.ts";
 import { forceRelease, type ReleaseAnswer, releaseDue } from "../core/operate/release.ts";
 import type { CallContext, PassPorts } from "../core/ports.ts";
-import { parseReleaseRequest } from "./requests.ts";
+import { parseReleaseRequest, signed } from "./requests.ts";
 
 /** Looks at a scope when its one-shot fires, or releases everything when an operator forces it. */
 export const onHoldExpired =
@@ -10,9 +10,9 @@ export const onHoldExpired =
     const context = { ...ports, ...call };
     const request = parseReleaseRequest(payload);
     if (request.kind === "expired") return releaseDue(context, request.scope);
-    const { scope, reason } = request;
-    call.log.info("operator asked", { do: "release", scope, reason });
-    return forceRelease(context, { ...request, id: call.requestId });
+    const { scope, reason, by } = request;
+    call.log.info("operator asked", { do: "release", scope, reason, by });
+    return forceRelease(context, { ...request, reason: signed(request), id: call.requestId });
   };
 
 /**

@@ -1,20 +1,37 @@
 import * as v from "valibot";
 import { hours, minutes } from "../core/duration.ts";
-import { anyObject, fields, optional, parse } from "../schemas/parse.ts";
-import { duration, holdId, line, moment, requestName, scope, text, wholeNumber } from "../schemas/values.ts";
+import { anyObject, fields, matching, optional, parse } from "../schemas/parse.ts";
+import {
+  callerPattern,
+  duration,
+  holdId,
+  line,
+  moment,
+  requestName,
+  scope,
+  text,
+  wholeNumber,
+} from "../schemas/values.ts";
 
 const reason = v.nullish(line, "no reason given");
+/** Who asks, in the caller's own words: only CloudTrail can prove it. */
+const by = optional(matching(callerPattern, "a name of 1 to 100 characters"));
+
+/** The reason with who asked, as status and history show it. */
+export const signed = ({ reason, by }: Readonly<{ reason: string; by?: string | undefined }>): string =>
+  by === undefined ? reason : `${reason} (by ${by})`;
 
 /*
 { "scope": "cluster", "holdId": "20260131t093000-k3f9ax" }
 */
 const expired = fields({ holdId: holdId(' (or send {"force": true} to release by hand)'), scope });
 /*
-{ "force": true, "reason": "…", "scope": "nodepool/batch", "askedAt": "2026-01-31T09:30:00Z" }
+{ "force": true, "reason": "…", "by": "ada", "scope": "nodepool/batch", "askedAt": "2026-01-31T09:30:00Z" }
 */
 const forced = fields({
   force: v.literal(true, "true"),
   reason,
+  by,
   scope: optional(scope),
   askedAt: optional(moment),
 });
@@ -35,18 +52,18 @@ export function parseReleaseRequest(payload: unknown): ReleaseRequest {
 }
 
 const optionalScope = optional(scope);
-const by = { scope: optionalScope, reason };
+const why = { scope: optionalScope, reason, by };
 const name = optional(requestName);
 const requests = [
   fields({ do: v.literal("status") }),
   fields({ do: v.literal("check") }),
   fields({ do: v.literal("history"), limit: v.optional(wholeNumber(1000), 20) }),
   fields({ do: v.literal("probe"), id: text }),
-  fields({ do: v.literal("hold"), ...by, name, for: optional(duration(minutes(1), hours(24 * 90))) }),
+  fields({ do: v.literal("hold"), ...why, name, for: optional(duration(minutes(1), hours(24 * 90))) }),
   // Windows and events may have names that nobody may give by hand.
-  fields({ do: v.literal("release"), ...by, name: optional(line) }),
-  fields({ do: v.literal("pause"), ...by, for: optional(duration(minutes(1), hours(24 * 90))) }),
-  fields({ do: v.literal("resume"), scope: optionalScope }),
+  fields({ do: v.literal("release"), ...why, name: optional(line) }),
+  fields({ do: v.literal("pause"), ...why, for: optional(duration(minutes(1), hours(24 * 90))) }),
+  fields({ do: v.literal("resume"), scope: optionalScope, by }),
 ] as const;
 const names = requests.map(({ entries }) => entries.do.literal).join(", ");
 const control = v.pipe(anyObject, v.variant("do", [...requests], names));

@@ -11,6 +11,9 @@ export const text = matching(/^[\s\S]{1,1000}$/, "text");
 
 export const line = matching(linePattern, "one line of 1 to 1000 characters");
 
+/** Who asks is shown in one line with the reason. */
+export const callerPattern = /^\P{Cc}{1,100}$/u;
+
 /** What a request to hold is called, so that it can be released by itself. */
 export const requestName = matching(
   /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,

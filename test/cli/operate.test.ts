@@ -159,6 +159,19 @@ describe("an action", () => {
   });
 
   it.each([
+    [{ USER: "ada" }, { by: "ada" }],
+    [{ LOGNAME: "ada" }, { by: "ada" }],
+    [{ USERNAME: "ada" }, { by: "ada" }],
+    [{ USER: "two\nlines" }, {}],
+    [{}, {}],
+  ])("names who asks, as the shell knows it: %j", async (env, expected) => {
+    const prod = await holder(() => released);
+    prod.env = env;
+    await prod.run("release", "--force", "--cluster", "prod");
+    expect(prod.asked).toEqual([{ do: "release", ...expected }]);
+  });
+
+  it.each([
     [["release"], "add --name NAME to end one request, or --force to end everything"],
     [["release", "--name", "a", "--force"], "--name <name>' cannot be used with option '--force'"],
     [["hold", "--reason", "x", "--name", "a b"], "It must be a name of 1 to 63 letters"],

@@ -37,6 +37,7 @@ describe("a request to release", () => {
       { holdId: "A b", scope: "x" },
       /holdId must be .*not "A b"; scope must be "cluster" or "nodepool\/NAME", not "x"/,
     ],
+    [{ force: true, by: "two\nlines" }, /by must be a name of 1 to 100 characters/],
     [{ force: true, askedAt: "noon" }, /askedAt must be a time like 2026-01-31T09:30:00Z, not "noon"/],
     [
       { force: "yes", scope: 7, reason: 1 },
@@ -77,6 +78,10 @@ describe("a request of an operator", () => {
     [{ do: "history", limit: 1.5 }, /limit must be a whole number from 0 to 1000, not 1.5/],
     [{ do: "probe" }, /id must be text, but is missing/],
     [{ do: "release", reason: "" }, /reason must be one line of 1 to 1000 characters, not ""/],
+    ...["", "x".repeat(101), "two\nlines", 7].map((by): [unknown, RegExp] => [
+      { do: "release", by },
+      /by must be a name of 1 to 100 characters/,
+    ]),
     [{ do: "pause", reason: "\u001b[2Jnothing to see" }, /reason must be one line of 1 to 1000 characters/],
   ])("that is wrong is refused by name: %j", (payload, problem) => {
     expect(() => parseControlRequest(payload)).toThrow(problem);
@@ -116,6 +121,29 @@ describe("any request", () => {
       expect(world.log.reported("operator asked").at(-1)).toMatchObject(ask);
     },
   );
+
+  it.each<[what: string, ask: (world: Scenario, asked: object) => Promise<unknown>]>([
+    ["a release", (world, asked) => world.control({ do: "release", ...asked })],
+    ["a pause", (world, asked) => world.control({ do: "pause", ...asked })],
+    ["an invocation", (world, asked) => world.releaseByHand({ force: true, ...asked })],
+  ])("that releases names who asked in the log and in history, where that is known: %s", async (_, ask) => {
+    for (const [by, why] of [
+      ["ada@ops", "maintenance (by ada@ops)"],
+      [undefined, "maintenance"],
+    ]) {
+      const world = new Scenario();
+      world.addNode("a");
+      world.launch({ joinsAfter: null });
+      await world.pass(minutes(2));
+      const asked = { reason: "maintenance", ...(by && { by }) };
+      await ask(world, asked);
+      await world.pass(minutes(2));
+      expect(world.log.reported("operator asked")).toMatchObject([asked]);
+      expect(world.history().map(({ endedBecause }) => endedBecause)).toEqual([
+        expect.stringMatching(new RegExp(`by hand: ${why?.replace(/[()]/g, "\\$&")}$`)),
+      ]);
+    }
+  });
 
   it("of the release function by hand is logged with its reason, though nothing is held", async () => {
     const world = new Scenario();
