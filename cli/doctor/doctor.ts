@@ -34,7 +34,7 @@ export type Check = Readonly<{
 export type Facts = ReturnType<typeof factsOf>;
 
 export function factsOf(doctor: Doctor, functions: Functions) {
-  const { account, cluster: holder, findNodePools } = doctor;
+  const { account, cluster: holder } = doctor;
   /** What the functions' environment says; they all have the same, or that is reported. */
   const env = (name: string) => functions.control.env[name] ?? "";
   /** The EKS cluster that the functions work for: a holder may have another name. */
@@ -56,7 +56,6 @@ export function factsOf(doctor: Doctor, functions: Functions) {
     } satisfies Record<keyof Functions, unknown>,
     rule: queue.then((launches) => launches && account.ruleTo(launches.arn)),
     schedules: account.schedules(env(Environment.scheduleGroup)),
-    nodePools: findNodePools?.(),
   };
 }
 

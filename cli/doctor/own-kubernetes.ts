@@ -21,7 +21,6 @@ export type OwnKubernetes = Readonly<{
   findCapacityBuffers: () => Promise<readonly string[]>;
 }>;
 
-const log = { info: () => {}, warn: () => {}, error: () => {} };
 const clock = { now: () => new Date() };
 
 export function ownKubernetes(path: string, context: string | undefined): OwnKubernetes {
@@ -34,11 +33,10 @@ export function ownKubernetes(path: string, context: string | undefined): OwnKub
       await api.close();
     }
   };
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
   return {
-    compareManifest: ({ holdAnnotation, mode, auto, nodeEvents }) =>
-      using((api) =>
-        new KubernetesAccess({ api, clock, log, mode, auto, nodeEvents }).check([holdAnnotation]),
-      ),
+    compareManifest: ({ holdAnnotation, ...settings }) =>
+      using((api) => new KubernetesAccess({ ...settings, api, clock, log }).check([holdAnnotation])),
     findNodePools: () => using(nodePools),
     findCapacityBuffers: () => using(capacityBuffers),
   };
@@ -46,28 +44,22 @@ export function ownKubernetes(path: string, context: string | undefined): OwnKub
 
 type Deadline = Pick<CallContext, "deadline">;
 
-/** The NodePools of Karpenter 1.0 and later; before that, any value of the annotation protects. */
+/** The NodePools of Karpenter 1.0 and later. */
 export const nodePools = (api: KubernetesCaller, context: Deadline): Promise<readonly NodePool[]> =>
-  noneIf([404], () => listAll(api, { path: "/apis/karpenter.sh/v1/nodepools" }, nodePoolSchema, context));
+  listAll(api, { path: "/apis/karpenter.sh/v1/nodepools" }, nodePoolSchema, context).catch(noneIf(404));
 
 const capacityBuffer = v.object({ metadata: v.object({ namespace: v.string(), name: v.string() }) });
 const bufferPath = "/apis/autoscaling.x-k8s.io/v1beta1/capacitybuffers";
 
 /** The CapacityBuffers; none where the cluster has no such kind, or the caller may not list them. */
-export const capacityBuffers = (api: KubernetesCaller, context: Deadline): Promise<readonly string[]> =>
-  noneIf([403, 404], async () => {
-    const buffers = await listAll(api, { path: bufferPath }, capacityBuffer, context);
-    return buffers.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
-  });
+export async function capacityBuffers(api: KubernetesCaller, context: Deadline): Promise<readonly string[]> {
+  const buffers = await listAll(api, { path: bufferPath }, capacityBuffer, context).catch(noneIf(403, 404));
+  return buffers.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+}
 
-async function noneIf<T>(
-  statuses: readonly number[],
-  list: () => Promise<readonly T[]>,
-): Promise<readonly T[]> {
-  try {
-    return await list();
-  } catch (error) {
+const noneIf =
+  (...statuses: readonly number[]) =>
+  (error: unknown): readonly never[] => {
     if (isStatus(error, ...statuses)) return [];
     throw error;
-  }
-}
+  };

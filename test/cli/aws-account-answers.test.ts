@@ -7,24 +7,37 @@ let aws: FakeAws | undefined;
 afterEach(() => aws?.close());
 
 /** Fields of the answers of all services; each reads its own. */
+const AlarmActions = ["arn:topic"];
 const everything = {
-  ...{ State: "ACTIVE", accessEntry: { kubernetesGroups: ["g"] } },
-  ...{ Name: "r", Arn: "arn:r", EventPattern: "{}", Targets: [{ Arn: "arn:t" }, {}], RuleNames: ["r"] },
+  ...{ State: "ENABLED", accessEntry: { kubernetesGroups: ["g"] }, ReservedConcurrentExecutions: 0 },
+  ...{ Name: "r", Arn: "arn:r", EventPattern: '{"a":["b"]}', RuleNames: ["r"] },
+  Targets: [{ Arn: "arn:other" }, { Arn: "arn:t", DeadLetterConfig: { Arn: "arn:dead" } }],
+  DestinationConfig: { OnFailure: { Destination: "arn:failures" } },
   EventSourceMappings: [{ UUID: "m", State: "Enabled", LastProcessingResult: "OK" }],
   ...{ FailedEntryCount: 1, Entries: [{ ErrorMessage: "no" }], QueueUrl: "https://sqs/q" },
-  Attributes: { QueueArn: "arn:q", ApproximateNumberOfMessages: "7", Policy: "{}" },
+  Attributes: {
+    ...{ QueueArn: "arn:q", ApproximateNumberOfMessages: "7", ApproximateNumberOfMessagesNotVisible: "2" },
+    ...{ Policy: "{}", RedrivePolicy: '{"deadLetterTargetArn":"arn:dead"}' },
+  },
   ...{ FunctionArn: "arn:f", Role: "arn:role", LastUpdateStatus: "Failed", VpcConfig: { SubnetIds: ["s"] } },
-  associatedAccessPolicies: [{}, { policyArn: "AmazonEKSClusterAdminPolicy", associatedAt: 1 }],
+  associatedAccessPolicies: [
+    { policyArn: "AmazonEKSViewPolicy", associatedAt: 1 },
+    { policyArn: "AmazonEKSClusterAdminPolicy", associatedAt: 2 },
+  ],
   AlarmHistoryItems: [{ HistorySummary: "Failed to execute action arn:topic" }],
-  ...{ MetricAlarms: [{}], cluster: { status: "ACTIVE", accessConfig: { authenticationMode: "API" } } },
+  MetricAlarms: [
+    ...[{}, { AlarmActions }, { AlarmActions, ActionsEnabled: false }, { AlarmActions: [] }],
+    { AlarmName: "a", AlarmDescription: "about a", StateValue: "ALARM", StateUpdatedTimestamp: 1_000 },
+  ],
+  cluster: { status: "ACTIVE", accessConfig: { authenticationMode: "API" } },
 };
 /** Answers in which the last part of what is read is missing. */
 const partly = {
+  ...{ AlarmHistoryItems: [{ HistorySummary: "Successfully executed action arn:topic" }], MetricAlarms: [] },
   ...{ RuleNames: ["r"], Targets: [], FailedEntryCount: 1, Entries: [], associatedAccessPolicies: [] },
   ...{
     DestinationConfig: {},
     EventSourceMappings: [{}],
-    AlarmHistoryItems: [],
     accessEntry: {},
     cluster: {},
   },

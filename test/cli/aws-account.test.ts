@@ -42,28 +42,6 @@ describe("doctor reads", () => {
     });
   });
 
-  it("the rule that leads to a queue, and where it sends what cannot be delivered", async () => {
-    const account = await accountWhere(({ headers }) => {
-      if (headers["x-amz-target"]?.includes("ListTargets"))
-        return json({
-          Targets: [{ Arn: "arn:other" }, { Arn: "arn:queue", DeadLetterConfig: { Arn: "arn:dead" } }],
-        });
-      return json({
-        RuleNames: ["launches"],
-        Arn: "arn:rule",
-        State: "ENABLED",
-        EventPattern: '{"a":["b"]}',
-      });
-    });
-    expect(await account.ruleTo("arn:queue")).toEqual({
-      name: "launches",
-      arn: "arn:rule",
-      isEnabled: true,
-      pattern: { a: ["b"] },
-      deadLetterArn: "arn:dead",
-    });
-  });
-
   it("the key of this cluster's probes, and sends it with a probe", async () => {
     const about = { cluster: "prod", account: "123456789012", region: "eu-west-1", probeKey: "k" };
     const account = await accountWhere(() => json({}));
@@ -75,86 +53,6 @@ describe("doctor reads", () => {
       key: "k",
       sentAt: "1970-01-01T00:00:00.000Z",
     });
-  });
-
-  it("of a function that nothing says where failures go", async () => {
-    const account = await accountWhere(({ path }) =>
-      path.includes("/event-invoke-config") ? jsonError("ResourceNotFoundException", "gone", 404) : json({}),
-    );
-    expect(await account.functionOf("hold")).toMatchObject({ failuresArn: "" });
-  });
-
-  it("of a queue what waits, what is in flight and where failures go", async () => {
-    const Attributes = {
-      QueueArn: "arn:queue",
-      ApproximateNumberOfMessages: "3",
-      ApproximateNumberOfMessagesNotVisible: "2",
-      RedrivePolicy: JSON.stringify({ deadLetterTargetArn: "arn:dead" }),
-    };
-    const account = await accountWhere(() => json({ Attributes }));
-    expect(await account.queue("https://sqs/launches")).toMatchObject({
-      arn: "arn:queue",
-      waiting: 3,
-      inFlight: 2,
-      deadLetterArn: "arn:dead",
-    });
-  });
-
-  it("that a cluster without an authentication mode knows the ConfigMap only", async () => {
-    const account = await accountWhere(() => json({ cluster: { status: "ACTIVE", version: "1.36" } }));
-    expect(await account.cluster("prod")).toMatchObject({
-      status: "ACTIVE",
-      authenticationMode: "CONFIG_MAP",
-    });
-  });
-
-  it("since when a role is an admin of the cluster, and not what else it may do", async () => {
-    const policy = (name: string, associatedAt: number) => ({
-      policyArn: `arn:aws:eks::aws:cluster-access-policy/${name}`,
-      associatedAt,
-    });
-    const associatedAccessPolicies = [
-      policy("AmazonEKSViewPolicy", 1_000),
-      policy("AmazonEKSClusterAdminPolicy", 2_000),
-    ];
-    const account = await accountWhere(() => json({ associatedAccessPolicies }));
-    expect(await account.adminSince("prod", "arn:role")).toEqual(new Date(2_000_000));
-  });
-
-  it("of alarms what they are about, and since when they are on", async () => {
-    const alarm = {
-      AlarmName: "a",
-      AlarmDescription: "about a",
-      StateValue: "ALARM",
-      StateUpdatedTimestamp: 1_000,
-    };
-    const account = await accountWhere(() => json({ MetricAlarms: [alarm] }));
-    expect(await account.alarms(["a", "b"])).toEqual([
-      { name: "a", description: "about a", state: "ALARM", notifies: false, since: new Date(1_000_000) },
-    ]);
-    expect(bodies()).toMatchObject([{ AlarmNames: ["a", "b"] }]);
-  });
-
-  it("of alarms whether they notify anyone", async () => {
-    const AlarmActions = ["arn:topic"];
-    const account = await accountWhere(() =>
-      json({
-        MetricAlarms: [{ AlarmActions }, { AlarmActions, ActionsEnabled: false }, { AlarmActions: [] }],
-      }),
-    );
-    expect((await account.alarms(["a"])).map(({ notifies }) => notifies)).toEqual([true, false, false]);
-  });
-
-  it("of alarms whether their last notification was sent", async () => {
-    const summaries: Readonly<Record<string, string>> = {
-      a: "Successfully executed action arn:topic",
-      b: "Failed to execute action arn:topic. Received error: no key",
-    };
-    const account = await accountWhere(({ body }) => {
-      const HistorySummary = summaries[JSON.parse(body).AlarmName];
-      return json({ AlarmHistoryItems: HistorySummary ? [{ HistorySummary }] : [] });
-    });
-    expect(await account.unsent(["a", "b", "c"])).toEqual([{ name: "b", why: summaries.b }]);
   });
 
   it("every schedule of a group, on whatever page it is, but those that have fired meanwhile", async () => {
@@ -210,14 +108,6 @@ describe("doctor fixes", () => {
     });
   });
 
-  it("a mapping that is disabled", async () => {
-    await (await accountWhere(() => json({}))).enableMapping("m");
-    expect([aws?.requests[0]?.path, bodies()]).toEqual([
-      expect.stringContaining("/event-source-mappings/m"),
-      [{ Enabled: true }],
-    ]);
-  });
-
   it("an access entry that is there already by updating it", async () => {
     const account = await accountWhere(({ path, method }) =>
       method === "POST" && path.endsWith("/access-entries")
@@ -229,12 +119,6 @@ describe("doctor fixes", () => {
       ["karpenter-node-holder"],
       ["karpenter-node-holder"],
     ]);
-  });
-
-  it("no access entry that may not be created", async () => {
-    const account = await accountWhere(() => jsonError("AccessDeniedException", "denied", 403));
-    await expect(account.admit("prod", "arn:role")).rejects.toThrow("denied");
-    expect(aws?.requests.map(({ method }) => method)).toEqual(["POST"]);
   });
 
   it("nothing by a function that failed, and reports why", async () => {

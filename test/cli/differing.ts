@@ -98,11 +98,11 @@ export const holding = (
 });
 export const swept = (last: Duration) => inRecord({ lastSweep: ago(last) });
 
-export const nodePool = (disruption: object, annotations: Env = {}): Answers => ({
+export const nodePool = (disruption: object): Answers => ({
   findNodePools: async () => [
     v.parse(nodePoolSchema, {
       metadata: { name: "batch" },
-      spec: { disruption, template: { metadata: { annotations } } },
+      spec: { disruption, template: {} },
     }),
   ],
 });

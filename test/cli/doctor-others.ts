@@ -190,7 +190,7 @@ export const others: readonly Row[] = [
       ineffective: many(5, (n) => ({ node: `i${n}`, value: "1h" })),
     }),
   ],
-  ["a NodePool's template protects nothing", {}, nodePool({}, { "karpenter.sh/do-not-disrupt": "4h" })],
+  ["each NodePool is consolidated", {}, nodePool({})],
   ["there are CapacityBuffers", {}, buffers(5)],
   ["there are many CapacityBuffers", {}, buffers(6)],
 

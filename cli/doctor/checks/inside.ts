@@ -1,8 +1,11 @@
+import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { ClusterFindings, KeptNode } from "../../../lambda/core/operate/check.ts";
 import { about } from "../../terminal/text.ts";
 import { type Check, policiesCame, reapply, watched } from "../doctor.ts";
 import { type Findings, fail, ifAny, ok, orOk, skipped, unread, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
+
+const { annotation } = Karpenter.v1;
 
 /** What the functions find out themselves; each is asked, because each has a role, an environment and a network of its own. */
 export const ofInside: readonly Check[] = [
@@ -114,7 +117,7 @@ function launchesOf({ launches }: Inside): Findings {
 }
 
 /** Nodes that stay for another reason than a hold. */
-function nodesOf({ nodes, stuck, userHeld }: ClusterFindings, now: Date): Findings {
+function nodesOf({ nodes, stuck, userHeld, ineffective }: ClusterFindings, now: Date): Findings {
   const names = (kept: readonly KeptNode[]) =>
     fewOf(
       kept.map(({ node, since, by }) => {
@@ -126,12 +129,17 @@ function nodesOf({ nodes, stuck, userHeld }: ClusterFindings, now: Date): Findin
     "Is Karpenter running? If it is, look for pods that cannot be evicted. If it is gone for good, remove its finalizer " +
     "karpenter.sh/termination and terminate the instances yourself.";
   const theirs = "These are not our holds: remove the annotation where it is no longer needed.";
+  const useless =
+    'Karpenter 1.0 and later accepts only "true" there (durations are for Pods), and the holder leaves such a node to ' +
+    'its user: nothing protects it. Write "true", or remove the annotation, also in the template of its NodePool.';
+  const values = ineffective.map(({ node, value }) => `${node} (${JSON.stringify(value)})`);
   return orOk(
     [
       ...ifAny(stuck, (all) => warn(`stuck in their deletion: ${names(all)}`, gone)),
       ...ifAny(userHeld, (all) => warn(`held by their users for more than a day: ${names(all)}`, theirs)),
+      ...ifAny(values, (all) => warn(`${annotation} protects nothing on ${fewOf(all)}`, useless)),
     ],
-    `${nodes} of Karpenter, none stuck in its deletion, none held by its user for more than a day`,
+    `${nodes} of Karpenter, none stuck in its deletion or held by its user for more than a day`,
   );
 }
 
