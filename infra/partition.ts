@@ -1,6 +1,6 @@
 import { Aws, CfnCondition, CfnMapping, Fn, Stack, Token } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import { partitionOf, partitions } from "../lambda/aws/partitions.ts";
+import { partitionOf } from "../lambda/aws/partitions.ts";
 
 /** The address of a CloudWatch dashboard in the console of the stack's partition. */
 export function dashboardUrl(stack: Stack, dashboard: string): string {
@@ -9,11 +9,21 @@ export function dashboardUrl(stack: Stack, dashboard: string): string {
   return `https://${region}.${consoleDomain(stack)}/${path}`;
 }
 
+/** The console of each partition. */
+const consoles: Readonly<Record<string, { domain: string }>> = {
+  aws: { domain: "console.aws.amazon.com" },
+  "aws-cn": { domain: "console.amazonaws.cn" },
+  "aws-us-gov": { domain: "console.amazonaws-us-gov.com" },
+  "aws-eusc": { domain: "console.amazonaws-eusc.eu" },
+  "aws-iso": { domain: "console.c2shome.ic.gov" },
+  "aws-iso-b": { domain: "console.sc2shome.sgov.gov" },
+  "aws-iso-e": { domain: "console.cloud.adc-e.uk" },
+  "aws-iso-f": { domain: "console.csp.hci.ic.gov" },
+};
+
 function consoleDomain(stack: Stack): string {
-  if (!Token.isUnresolved(stack.region)) return partitionOf(stack.region).consoleDomain;
-  const mapping = Object.fromEntries(
-    partitions.map(({ name, consoleDomain }) => [name, { domain: consoleDomain }]),
-  );
+  if (!Token.isUnresolved(stack.region)) return consoles[partitionOf(stack.region).name]?.domain ?? "";
+  const mapping = { ...consoles };
   return new CfnMapping(stack, "Console", { mapping }).findInMap(Aws.PARTITION, "domain");
 }
 

@@ -1,21 +1,17 @@
 import * as v from "valibot";
-import { type AccessFinding, KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import { after, seconds } from "../../lambda/core/duration.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { type NodePool, nodePoolSchema } from "../advise/objects.ts";
 import { listAll } from "../advise/read.ts";
+import { type AccessFinding, compareManifest, type ManifestSettings } from "./compare-manifest.ts";
 
 /** What only the caller's own rights in the cluster can show. */
 export type OwnKubernetes = Readonly<{
-  /** Compares what is in the cluster with what we would write there. */
-  compareManifest: (
-    settings: Pick<Rules, "holdAnnotation" | "mode" | "auto"> & Readonly<{ nodeEvents: boolean }>,
-  ) => Promise<readonly AccessFinding[]>;
+  compareManifest: (settings: ManifestSettings) => Promise<readonly AccessFinding[]>;
   findNodePools: () => Promise<readonly NodePool[]>;
   /** The CapacityBuffers by namespace and name. */
   findCapacityBuffers: () => Promise<readonly string[]>;
@@ -33,10 +29,8 @@ export function ownKubernetes(path: string, context: string | undefined): OwnKub
       await api.close();
     }
   };
-  const log = { info: () => {}, warn: () => {}, error: () => {} };
   return {
-    compareManifest: ({ holdAnnotation, ...settings }) =>
-      using((api) => new KubernetesAccess({ ...settings, api, clock, log }).check([holdAnnotation])),
+    compareManifest: (settings) => using((api, context) => compareManifest(api, settings, context)),
     findNodePools: () => using(nodePools),
     findCapacityBuffers: () => using(capacityBuffers),
   };

@@ -8,7 +8,7 @@ import { type ManagedNode, planRelease } from "../core/marks/plan-marks.ts";
 import type { CallContext, Clock, Log } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 import type { KubernetesCaller } from "../kubernetes/client.ts";
-import { isStatus, isUnknownKind } from "../kubernetes/error.ts";
+import { isStatus } from "../kubernetes/error.ts";
 import { forEachConcurrent } from "../kubernetes/for-each-concurrent.ts";
 import { changeNode } from "../kubernetes/node-changes.ts";
 import { listNodes, markedByAnyone } from "../kubernetes/node-lists.ts";
@@ -26,24 +26,19 @@ export type KubernetesAccessOptions = Readonly<{
   mode?: Rules["mode"];
   auto?: boolean;
   nodeEvents?: boolean;
-  /** The longest each action may take. */
-  timeLimit?: Duration;
-  /** When all of them must have ended. */
+  /** When all actions must have ended. */
   until?: Date;
   pageSize?: number;
   sleep?: (duration: Duration) => Promise<void>;
 }>;
 
+/** A removal is three actions, which fit into the function's time together. */
+const timeLimit: Duration = minutes(4);
+
 /** API servers learn of rights and policies one after the other, in about a second; busy ones take longer. */
 const knownAfter: Duration = seconds(10);
 
-/** The state of one of our objects in the cluster. */
-export type AccessFinding = Readonly<{
-  kind: string;
-  state: "right" | "different" | "missing" | "unknown to this cluster";
-}>;
-
-/** Our rights in a cluster: written, checked and removed; and every mark of ours removed. */
+/** Our rights in a cluster, written and removed; and every mark of ours removed. */
 export class KubernetesAccess implements Rights {
   readonly #options: KubernetesAccessOptions;
 
@@ -70,26 +65,6 @@ export class KubernetesAccess implements Rights {
     const marked: ManagedNode[] = [];
     for await (const node of this.#markedNodes(this.#context())) marked.push(node);
     return otherAnnotations(marked, annotation);
-  }
-
-  /** Compares whole objects: a field that we do not write can switch a policy off. */
-  async check(annotations: readonly string[]): Promise<readonly AccessFinding[]> {
-    const context = this.#context();
-    return Promise.all(
-      accessManifest(annotations, this.#options).map(async ({ path, object, needsPolicies }) => {
-        const kind = object.kind ?? "";
-        try {
-          const found = await this.#options.api.call({ method: "GET", path }, context);
-          return { kind, state: isAsWritten(found, object) ? "right" : "different" };
-        } catch (error) {
-          if (!isStatus(error, 404)) throw error;
-          return {
-            kind,
-            state: needsPolicies && isUnknownKind(error) ? "unknown to this cluster" : "missing",
-          };
-        }
-      }),
-    );
   }
 
   async revoke(): Promise<void> {
@@ -146,7 +121,7 @@ export class KubernetesAccess implements Rights {
 
   /** No action may end later than all of them must. */
   #context(): CallContext {
-    const { clock, log, timeLimit = minutes(2), until } = this.#options;
+    const { clock, log, until } = this.#options;
     const own = after(clock.now(), timeLimit);
     return { deadline: until && until < own ? until : own, log };
   }
@@ -158,8 +133,8 @@ function replacing(found: unknown, object: AccessObject["object"]): unknown {
   return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
 
-/** Whether an object is what we write: the whole of it, apart from what the server adds to every object. */
-function isAsWritten(found: unknown, wanted: AccessObject["object"]): boolean {
+/** Whether an object is what we write, as a whole: a field that we do not write can switch a policy off. */
+export function isAsWritten(found: unknown, wanted: AccessObject["object"]): boolean {
   const { metadata: _m, status: _s, ...rest } = asRecord(found, `our ${wanted.kind}`);
   const { metadata: _w, ...written } = wanted;
   return isDeepStrictEqual(rest, written);

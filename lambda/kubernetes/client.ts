@@ -36,13 +36,14 @@ export type KubernetesCall = Readonly<{
 /** With less time left no request starts, because its answer would come after the deadline. */
 const shortest: Duration = 300;
 
+/** The timeout of one attempt. */
+const longestAttempt: Duration = seconds(10);
+
 /** The client's login and settings. */
 export type KubernetesClientOptions = Readonly<{
   login: ClusterLogin;
   clock: Clock;
   metrics: Metrics;
-  /** The timeout of one attempt. */
-  requestTimeout?: Duration;
   sleep?: (duration: Duration) => Promise<void>;
   timer?: Timer;
   random?: () => number;
@@ -111,9 +112,9 @@ export class KubernetesClient implements KubernetesCaller {
   }
 
   async #attempt(call: KubernetesCall, deadline: Date): Promise<Answer> {
-    const { requestTimeout = seconds(10), timer } = this.#options;
+    const { timer } = this.#options;
     const { access, transport } = await this.#connect(call, deadline);
-    const timeout = Math.min(this.#timeLeft(call, deadline), requestTimeout);
+    const timeout = Math.min(this.#timeLeft(call, deadline), longestAttempt);
     try {
       const { ignoresAnswer: ignoreBody } = call;
       const response = await transport.send(requestOf(call, access), { timeout, ignoreBody, timer });

@@ -6,7 +6,6 @@ import { KubernetesAccess } from "../cluster-access/cluster-rights.ts";
 import { readAccessConfig } from "../cluster-access/environment.ts";
 import { type OpenCluster, onClusterAccessChanged } from "../cluster-access/handler.ts";
 import { newAdmin } from "../cluster-access/new-admin.ts";
-import { minutes } from "../core/duration.ts";
 import { monitoringVariable, SettingEnvironment, vpcVariable } from "../environment.ts";
 import { invocation } from "../invocation.ts";
 import { KubernetesClient } from "../kubernetes/client.ts";
@@ -21,14 +20,10 @@ const { log, metrics } = telemetry;
 const inVpc = process.env[vpcVariable] === "true";
 const eks = new EKSClient(clientDefaults);
 
-// A removal is three actions, which fit into the function's time together.
-const timeLimit = minutes(4);
-
 const open: OpenCluster = ({ cluster, mode, auto, nodeEvents, adminRole }, workUntil) => {
   const login = new EksLogin({ eks, cluster, clock });
   const api = newAdmin({ api: new KubernetesClient({ login, clock, metrics }), clock });
-  const options = { mode, auto, nodeEvents, timeLimit, until: workUntil };
-  const rights = new KubernetesAccess({ api, clock, log, ...options });
+  const rights = new KubernetesAccess({ api, clock, log, mode, auto, nodeEvents, until: workUntil });
   const entries = new EksAccessEntries({ eks, cluster, adminRole, rights, inVpc, clock, workUntil });
   return { entries, log, metrics };
 };
