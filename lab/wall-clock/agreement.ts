@@ -1,5 +1,5 @@
-/** What both clocks count of one run. */
-export type Counted = Readonly<{ nodeMinutes: number; launched: number; evicted: number }>;
+/** What both clocks count of one run; `wait95` are seconds. */
+export type Counted = Readonly<{ nodeMinutes: number; launched: number; evicted: number; wait95: number }>;
 
 export type Agreement = Readonly<{
   /** The values on the wall clock and in virtual time, in words. */
@@ -11,8 +11,12 @@ export type Agreement = Readonly<{
 /** The node time may differ by this share. */
 export const allowedShare = 0.15;
 
+/** On a busy machine by more, but never by more than this. */
+const largestShare = 1 / 3;
+
 /**
- * Compares repeated runs of one trace on the wall clock and in virtual time. The mean of the node time may differ by a share.
+ * Compares repeated runs of one trace on the wall clock and in virtual time. The mean of the node time may differ by a share,
+ * and each launched node may come and go later by what pods waited longer on the wall clock: so busy was the machine.
  * Launches and evictions are small numbers that chance moves: the ranges of both clocks must meet within one, or a tenth.
  */
 export function agreementOf(
@@ -20,10 +24,11 @@ export function agreementOf(
   virtual: readonly Counted[],
   share = allowedShare,
 ): Agreement {
-  const times = [wall, virtual].map((runs) => mean(runs.map(({ nodeMinutes }) => nodeMinutes)));
-  const [onWall = 0, inVirtual = 0] = times;
+  const [onWall, inVirtual] = [meanOf(wall), meanOf(virtual)];
+  const late = (Math.max(0, onWall.wait95 - inVirtual.wait95) / 60) * onWall.launched;
+  const allowed = Math.min(Math.max(share, largestShare), share + late / onWall.nodeMinutes);
   const differences = [
-    ...(Math.abs(inVirtual / onWall - 1) <= share ? [] : ["node time"]),
+    ...(Math.abs(inVirtual.nodeMinutes / onWall.nodeMinutes - 1) <= allowed ? [] : ["node time"]),
     ...(["launched", "evicted"] as const).filter(
       (name) =>
         !meet(
@@ -35,12 +40,20 @@ export function agreementOf(
   const counts = (["launched", "evicted"] as const).map(
     (name) => `${name} ${range(wall.map((run) => run[name]))} : ${range(virtual.map((run) => run[name]))}`,
   );
-  const time = `node-minutes ${times.map((value) => value.toFixed(1)).join(" : ")}`;
+  const times = [onWall, inVirtual].map(({ nodeMinutes }) => nodeMinutes.toFixed(1)).join(" : ");
+  const time = `node-minutes ${times} (allowed ${Math.round(100 * allowed)} %)`;
   return { line: [time, ...counts].join(", "), differences };
 }
 
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / values.length;
+const meanOf = (runs: readonly Counted[]): Counted => {
+  const mean = (name: keyof Counted) => runs.reduce((sum, run) => sum + run[name], 0) / runs.length;
+  return {
+    nodeMinutes: mean("nodeMinutes"),
+    launched: mean("launched"),
+    evicted: mean("evicted"),
+    wait95: mean("wait95"),
+  };
+};
 
 const range = (values: readonly number[]): string => {
   const [least, most] = [Math.min(...values), Math.max(...values)];

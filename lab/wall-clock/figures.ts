@@ -1,4 +1,4 @@
-import { minutes } from "../../lambda/core/duration.ts";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { eventsOf, type TimelineEvent } from "../../report/timeline/events.ts";
 import type { Played } from "./play.ts";
 
@@ -42,6 +42,26 @@ function nodeTime(events: readonly TimelineEvent[], from: Date, to: Date): numbe
     return sum + Math.max(0, end - begin);
   }, 0);
 }
+
+/** How long before the counting began the first pods were there, and how long nodes took until pods ran; in seconds. */
+export function beginOf({ events, from }: Played): Readonly<{ begunBefore: number; boot: number }> {
+  const joined = eventsOf(events, "node joined");
+  const first = Math.min(...joined.map(({ at }) => at.getTime()));
+  const running = eventsOf(events, "image pulled");
+  const boots = joined.flatMap(({ node, at }) => {
+    const pulled = running.find((one) => one.node === node);
+    return pulled ? [pulled.at.getTime() - at.getTime()] : [];
+  });
+  const boot =
+    quantile(
+      boots.toSorted((a, b) => a - b),
+      0.5,
+    ) ?? seconds(1);
+  return { begunBefore: (from.getTime() - first + batch) / seconds(1), boot: boot / seconds(1) };
+}
+
+/** Karpenter launches nodes so long after it has seen the first pod that needs one. */
+const batch = seconds(1.5);
 
 /** The value below which this share of the sorted values lies; undefined without values. */
 const quantile = (sorted: readonly number[], share: number): number | undefined =>

@@ -16,7 +16,7 @@ type Options = Readonly<{
 /** Starts the holder as `run` does; its holds go into the same record. */
 export async function startHolder({ world, observer, folder, settings }: Options): Promise<Run> {
   const run = await startRun({
-    settings: readSettings({ cluster: "lab", sweepEvery: "1m", ...settings }),
+    settings: readSettings({ cluster: "lab", ...settings }),
     config: world.plane.config("admin"),
     folder,
     log: silent,

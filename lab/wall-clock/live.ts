@@ -43,7 +43,8 @@ async function live(): Promise<void> {
   closing.push(() => observer.stop());
   await world.apply(...smallNodes({ consolidateAfter: "0s" }));
   await observer.start(world);
-  const holder = await startHolder({ world, observer, folder, settings: { hold: formatDuration(hold) } });
+  const settings = { hold: formatDuration(hold), sweepEvery: "1m" };
+  const holder = await startHolder({ world, observer, folder, settings });
   closing.push(() => holder.stop());
   const page = await LivePage.start({
     events: observer,

@@ -1,6 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { seconds } from "../../lambda/core/duration.ts";
 import { buildLab, labVersions } from "../../test/real/engines/build-lab.ts";
 import { armOf } from "../days/arms.ts";
 import { type EngineConfig, engineConfig } from "../days/config.ts";
@@ -10,7 +11,8 @@ import { LockStep } from "../days/holder/lock-step.ts";
 import { type EngineResult, parseEngineResult } from "../days/result.ts";
 import { traceOf } from "../days/traces/names.ts";
 import type { InstanceType } from "../days/worlds.ts";
-import type { Trial } from "./play.ts";
+import { beginOf } from "./figures.ts";
+import type { Played } from "./play.ts";
 
 /** The nodes of the wall clock's cluster, as Karpenter's kwok provider makes them. */
 const kwokTypes: readonly InstanceType[] = [2, 4].map((cpu) => ({
@@ -23,15 +25,15 @@ const kwokTypes: readonly InstanceType[] = [2, 4].map((cpu) => ({
   reservedMemory: "10Mi",
 }));
 
-/** Plays what `playOnWallClock` plays, with the same nodes and times, on the virtual clock; `chance` is the engine's seed. */
-export async function playInVirtualTime(trial: Trial, chance: number): Promise<EngineResult> {
+/** Plays on the virtual clock what was played on the wall clock; `chance` is the engine's seed. */
+export async function playInVirtualTime(played: Played, chance: number): Promise<EngineResult> {
   const folder = await mkdtemp(join(tmpdir(), "virtual-"));
   try {
     const config = join(folder, "config.json");
-    await writeFile(config, JSON.stringify(configOf(trial, chance)));
-    const program = await buildLab(trial.karpenter ?? labVersions[0] ?? "");
+    await writeFile(config, JSON.stringify(configOf(played, chance)));
+    const program = await buildLab(played.karpenter ?? labVersions[0] ?? "");
     const engine = new EngineProcess({ program, args: ["-config", config] });
-    const settings = armOf(trial.arm)?.holder;
+    const settings = armOf(played.arm)?.holder;
     const { result } = settings
       ? await runHolder(engine, settings, () => {})
       : { result: await new LockStep(engine).run(nobody, () => {}) };
@@ -41,22 +43,41 @@ export async function playInVirtualTime(trial: Trial, chance: number): Promise<E
   }
 }
 
-/** A cluster as fast as that on the wall clock, which begins with its services and pulls no images. */
-function configOf({ trace: name, arm: armName, seed, share }: Trial, chance: number): EngineConfig {
-  const arm = armOf(armName);
-  if (!arm) throw new Error(`there is no arm ${armName}`);
-  const trace = traceOf(name, seed);
-  const config = engineConfig({
-    trace: { ...trace, lasts: Math.round(trace.lasts * share) },
-    arm,
-    types: kwokTypes,
-    seed: chance,
-  });
+/** How the cluster of the wall clock differs from the lab's: times in seconds. */
+const ofWallClock = {
+  imagePull: [0, 0],
+  batch: [1, 2],
+  podStop: 1,
+  jobRetry: 1,
+  // The scheduler of Kubernetes 1.36 gives a pod to the first of equal nodes.
+  ties: "first",
+} as const;
+
+/** The same work at the same times on the same nodes, as they really were on the wall clock. */
+export function configOf(played: Played, chance: number): EngineConfig & typeof ofWallClock {
+  const { from, to } = played;
+  const arm = armOf(played.arm);
+  if (!arm) throw new Error(`there is no arm ${played.arm}`);
+  const trace = traceOf(played.trace, played.seed);
+  const { begunBefore, boot } = beginOf(played);
+  const services = trace.services.map(({ replicas, changes = [], ...service }) => ({
+    ...service,
+    replicas: 0,
+    changes: [{ at: -begunBefore, replicas }, ...changes],
+    unavailable: 0,
+  }));
+  // A pod that is deleted at its end uses its room until it has stopped.
+  const jobs = trace.jobs.map((job) => ({ ...job, runs: job.runs + ofWallClock.podStop }));
+  const lasts = (to.getTime() - from.getTime()) / seconds(1);
+  const types = kwokTypes;
+  const config = engineConfig({ trace: { ...trace, lasts, services, jobs }, arm, types, seed: chance });
   return {
     ...config,
-    warmup: 25,
-    boot: [2, 4],
-    imagePull: [0, 0],
+    ...ofWallClock,
+    // One-shots come at round times.
+    start: from.toISOString(),
+    warmup: begunBefore + 15,
+    boot: [boot, boot],
     holder: config.holder && { launchEventDelay: [0.1, 0.5] },
   };
 }

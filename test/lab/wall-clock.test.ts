@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { traceOf } from "../../lab/days/traces/names.ts";
 import { agreementOf, type Counted } from "../../lab/wall-clock/agreement.ts";
 import { serviceObject } from "../../lab/wall-clock/cluster-objects.ts";
-import { figuresOf } from "../../lab/wall-clock/figures.ts";
+import { beginOf, figuresOf } from "../../lab/wall-clock/figures.ts";
 import type { Played } from "../../lab/wall-clock/play.ts";
+import { configOf } from "../../lab/wall-clock/virtual.ts";
 import { at, evicted, gone, joined } from "../report/events.ts";
 
 const aRecord = (record: Partial<Played>): Played => ({
@@ -49,17 +51,37 @@ it("scales a service by a change with replicas, and rolls it out by another", ()
   expect(serviceObject(service, 2)).toMatchObject({ spec: { replicas: 14, ...versionOf("20") } });
 });
 
+it("plays in virtual time with the begin of the wall clock, and the nodes' boots that were measured", () => {
+  const pulled = (node: string, second: number) =>
+    ({ kind: "image pulled", node, image: "web", at: at(second) }) as const;
+  const events = [joined("a", -3), joined("b", 10), pulled("a", -1), pulled("b", 12), pulled("b", 14)];
+  expect(beginOf(aRecord({ events }))).toEqual({ begunBefore: 4.5, boot: 2 });
+  const { services } = traceOf("dense", 1);
+  const { start, warmup, boot, trace } = configOf(aRecord({ events }), 1);
+  expect({ start, warmup, boot }).toEqual({ start: at(0).toISOString(), warmup: 19.5, boot: [2, 2] });
+  expect(trace.lasts).toBe(600);
+  expect(trace.services[0]?.changes).toEqual([{ at: -4.5, replicas: services[0]?.replicas }]);
+});
+
 describe("both clocks agree", () => {
-  const run = (nodeMinutes: number, launched = 10, evicted = 4): Counted => ({
-    nodeMinutes,
-    launched,
-    evicted,
+  const run = (nodeMinutes: number, launched = 10, evicted = 4, wait95 = 3): Counted => ({
+    ...{ nodeMinutes, launched, evicted, wait95 },
   });
 
   it("where node time differs by 15 % at most, and launches and evictions by chance alone", () => {
     const { line, differences } = agreementOf([run(40), run(42, 12, 4)], [run(46, 13, 3), run(48, 13, 3)]);
     expect(differences).toEqual([]);
-    expect(line).toBe("node-minutes 41.0 : 47.0, launched 10–12 : 13, evicted 4 : 3");
+    expect(line).toBe("node-minutes 41.0 : 47.0 (allowed 15 %), launched 10–12 : 13, evicted 4 : 3");
+  });
+
+  it("where node time differs by more on a machine that let pods wait longer, but by a third at most", () => {
+    const differencesOf = (wait95: number, inVirtual: number) =>
+      agreementOf([run(40, 10, 4, wait95)], [run(inVirtual)]).differences;
+    // Ten nodes, each 12 s later: 2 of 40 minutes.
+    expect(differencesOf(15, 47.9)).toEqual([]);
+    expect(differencesOf(15, 48.1)).toEqual(["node time"]);
+    expect(differencesOf(300, 53)).toEqual([]);
+    expect(differencesOf(300, 54)).toEqual(["node time"]);
   });
 
   it.each([

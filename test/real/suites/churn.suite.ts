@@ -1,8 +1,9 @@
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Figures, figuresOf } from "../../../lab/wall-clock/figures.ts";
-import { playOnWallClock, type Trial } from "../../../lab/wall-clock/play.ts";
-import { playInVirtualTime } from "../../../lab/wall-clock/virtual.ts";
+import type { Agreement } from "../../../lab/wall-clock/agreement.ts";
+import { compare, countedInVirtualTime } from "../../../lab/wall-clock/compare.ts";
+import { figuresOf } from "../../../lab/wall-clock/figures.ts";
+import { type Played, playOnWallClock, type Trial } from "../../../lab/wall-clock/play.ts";
 import { processTable } from "../engines/process-table.ts";
 import { until } from "../engines/processes.ts";
 import { engineFolder } from "../runner/run-folder.ts";
@@ -10,32 +11,49 @@ import { Shell } from "../runner/shell.ts";
 
 const [alone, native, hold] = ["consolidate-after-0s", "consolidate-after-100s", "hold-100s"] as const;
 
-// Short traces on the wall clock check the direction of the figures, and on one of them the size of a ratio.
+/** Short traces at lengths that show a whole hold; `within` is the share by which node time may differ. */
+const trials: readonly (Trial & { within?: number })[] = [
+  { trace: "dense", arm: hold, seed: 1, share: 0.42 },
+  { trace: "dense", arm: native, seed: 1, share: 0.42 },
+  { trace: "vary", arm: hold, seed: 1, share: 0.6 },
+  { trace: "vary", arm: native, seed: 1, share: 0.6 },
+  { trace: "roll", arm: hold, seed: 1, share: 0.9 },
+  { trace: "roll", arm: alone, seed: 1, share: 0.9 },
+  { trace: "rollout", arm: hold, seed: 1, share: 0.7 },
+  { trace: "single", arm: hold, seed: 1, share: 0.6 },
+  // Measured: 6 % to 17 % more in virtual time, where the burst's last node is launched ten seconds later (docs/lab.md).
+  { trace: "shrink", arm: hold, seed: 1, share: 0.6, within: 0.25 },
+];
+/** Plays in virtual time, in which Karpenter's loops have other phases. */
+const chances = 3;
+
 describe("the lab on the wall clock", () => {
   const shell = new Shell(engineFolder("churn"), {});
-  const played = new Map<string, Figures>();
-  const trials: Trial[] = [];
-  const figures = (trace: string, arm: string) => {
-    const found = played.get(`${trace} ${arm}`);
+  const all = new Map<string, Played>();
+  const agreements = new Map<string, Agreement>();
+  const played = (trace: string, arm: string) => {
+    const found = all.get(`${trace} ${arm}`);
     if (!found) throw new Error(`${trace} was not played with ${arm}`);
     return found;
   };
+  const figures = (trace: string, arm: string) => figuresOf(played(trace, arm));
 
   beforeAll(async () => {
-    const play = (trace: string, share: number, ...arms: readonly string[]) =>
-      arms.map(async (arm) => {
-        const trial = { trace, arm, seed: 1, share };
-        trials.push(trial);
-        const record = await playOnWallClock(trial);
-        played.set(`${trace} ${arm}`, figuresOf(record));
-      });
-    await Promise.all([
-      ...play("dense", 0.42, alone, native, hold),
-      ...play("vary", 0.6, native, hold),
-      ...play("roll", 0.9, alone, hold),
-    ]);
+    const play = async ({ within, ...trial }: (typeof trials)[number]) => {
+      const name = `${trial.trace} ${trial.arm}`;
+      const record = await playOnWallClock(trial);
+      all.set(name, record);
+      agreements.set(name, await compare([record], chances, within));
+    };
+    await Promise.all(trials.map(play));
   }, 900_000);
   afterAll(() => shell.stop());
+
+  it.each(trials)("agrees with the lab in virtual time on $trace with $arm", ({ trace, arm }) => {
+    const { line, differences } = agreements.get(`${trace} ${arm}`) ?? {};
+    console.log(`${trace}, ${arm}: ${line}`);
+    expect(differences, line).toEqual([]);
+  });
 
   it("the holder launches no more nodes on dense bursts than consolidateAfter", () => {
     const { launched } = figures("dense", hold);
@@ -43,9 +61,10 @@ describe("the lab on the wall clock", () => {
     expect(launched).toBeLessThanOrEqual(figures("dense", native).launched + 1);
   });
 
-  it("the holder evicts no more pods of services than Karpenter alone", () => {
-    const without = figures("dense", alone).servicePodsEvicted;
-    expect(figures("dense", hold).servicePodsEvicted).toBeLessThanOrEqual(without);
+  it("the holder evicts no pod of a service on dense bursts, where Karpenter alone does", async () => {
+    expect(figures("dense", hold).servicePodsEvicted).toBe(0);
+    const without = await countedInVirtualTime({ ...played("dense", hold), arm: alone }, 1);
+    expect(without.evicted).toBeGreaterThan(0);
   });
 
   it("small pods after a large burst make the holder cost hardly more than consolidateAfter of the same length", () => {
@@ -60,17 +79,6 @@ describe("the lab on the wall clock", () => {
     if (without === undefined || held === undefined) throw new Error("not every node was replaced in time");
     expect(without).toBeGreaterThan(30);
     expect(held).toBeLessThanOrEqual(1.3 * without);
-  });
-
-  it("needs about the node time that the lab on a virtual clock counts of the same work with the same holder", async () => {
-    for (const trial of trials.filter(({ trace, arm }) => trace !== "roll" && arm === hold)) {
-      const { nodeMinutes } = await playInVirtualTime(trial, 1);
-      const onWall = figures(trial.trace, trial.arm).nodeMinutes;
-      // Other suites run beside this one: `node lab/wall-clock/agree.ts` compares six traces more closely.
-      expect(Math.abs(nodeMinutes / onWall - 1), `${trial.trace}: ${onWall} : ${nodeMinutes}`).toBeLessThan(
-        1 / 3,
-      );
-    }
   });
 
   it("npm start -- --real serves a live page of real Karpenter until Ctrl-C, and stops every engine", async () => {
