@@ -99,24 +99,12 @@ export class ControlPlane implements Plane {
     await this.processes.until("the API server to be ready", () => isReady(this));
   }
 
-  get isServing(): boolean {
-    return this.#apiServer !== undefined;
-  }
-
   /** Stops the API server, by default as a crash would. */
   async stopApiServer(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     const stopping = this.#apiServer;
     // At once, because the next API server may be started before this one has ended.
     this.#apiServer = undefined;
     if (stopping) await this.processes.stop(stopping, signal);
-  }
-
-  /** Sets the tokens of the users; no other token is valid. Takes effect at the API server's next start. */
-  setTokens(tokens: Readonly<Partial<Record<User, string>>>): void {
-    const lines = (["admin", "holder"] as const).map((user, i) =>
-      tokens[user] === undefined ? "" : `${tokens[user]},${user},${i},"${users[user].join(",")}"\n`,
-    );
-    writeFileSync(join(this.folder, "tokens.csv"), lines.join(""), { mode: 0o600 });
   }
 
   /** Crashes, and restarts with a compacted history: earlier lists and watches cannot continue. */
@@ -158,8 +146,10 @@ export class ControlPlane implements Plane {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const pem = privateKey.export({ type: "pkcs1", format: "pem" });
     writeFileSync(join(this.folder, "service-accounts.key"), pem, { mode: 0o600 });
-    this.setTokens({ admin: tokenOf("admin"), holder: tokenOf("holder") });
-    for (const user of ["admin", "holder"] as const) {
+    const both = ["admin", "holder"] as const;
+    const tokens = both.map((user, i) => `${tokenOf(user)},${user},${i},"${users[user].join(",")}"\n`);
+    writeFileSync(join(this.folder, "tokens.csv"), tokens.join(""), { mode: 0o600 });
+    for (const user of both) {
       writeFileSync(this.kubeconfig(user), JSON.stringify(this.#kubeconfigOf(user), undefined, 2), {
         mode: 0o600,
       });

@@ -48,7 +48,7 @@ export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (suite === "churn")
     return ["control-plane", "kubelet", `karpenter-${karpenter}`, `lab-${newestKarpenter}`];
   if (hasKarpenter({ suite })) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
-  if (["ground", "package", "run"].includes(suite)) return [];
+  if (["package", "run"].includes(suite)) return [];
   if (suite === "chart") return ["control-plane", "helm"];
   if (suite === "template") return ["python-cfn-lint"];
   const emulated = ["control-plane", "python-emulator"] as const;

@@ -1,14 +1,13 @@
 import type { V1Node } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { minutes } from "../../../lambda/core/duration.ts";
-import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import { instanceOf } from "../../../lambda/kubernetes/node-objects.ts";
+import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { DeployedCluster } from "../deployed/cluster.ts";
 import { karpentersTags } from "../deployed/instances.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 import { bridgeToEc2 } from "../emulator/ec2-bridge.ts";
 import type { EksPlane } from "../engines/eks-plane.ts";
-import { patience, until } from "../engines/processes.ts";
+import { until } from "../engines/processes.ts";
 import { World } from "../worlds/world.ts";
 
 const { annotation, poolLabel } = Karpenter.v1;
@@ -46,22 +45,6 @@ describe("the deployed holder and real Karpenter", () => {
     await account?.stop();
   });
 
-  it("control: while the holder is paused, Karpenter launches instances and soon removes the surplus", async () => {
-    await prod.control({ do: "pause", for: "1h", reason: "control" });
-
-    await world.scale("work", { replicas: 2, spread: true, pool: "default" });
-    await world.untilReady(2);
-    expect((await world.nodes()).map(instanceOf).sort()).toEqual(await prod.instances.ids());
-    const isHeard = async () => (await prod.messagesIn("LaunchesQueue")) === 0;
-    await until("the launches to be handled", isHeard, patience, 250);
-    await world.scale("work", { replicas: 0, spread: true, pool: "default" });
-
-    await world.untilReady(0);
-    await until("the instances to be terminated", async () => (await prod.instances.ids()).length === 0);
-    expect((await prod.control({ do: "history" })).holds).toEqual([]);
-    await prod.resume();
-  });
-
   it("a launch of Karpenter holds all nodes, the next one extends the hold, its one-shot ends it, and Karpenter consolidates", async () => {
     await world.scale("users", { replicas: 1, pool: "users" });
     await world.scale("work", { replicas: 3, spread: true, pool: "default" });
@@ -93,26 +76,6 @@ describe("the deployed holder and real Karpenter", () => {
     expect(await prod.marks()).toEqual({});
     await until("their instances to be terminated", async () => (await prod.instances.ids()).length === 2);
     expect((await prod.control({ do: "history", limit: 1 })).holds).toMatchObject([{ id: holdId }]);
-  });
-
-  it("a forced release lets Karpenter consolidate long before the hold's expiry", async () => {
-    await prod.control({ do: "hold", for: "1h", reason: "maintenance" });
-    const [other = ""] = await of("other");
-    await prod.untilMarked([other]);
-    await world.scale("more", { replicas: 0, pool: "other" });
-
-    const { answer } = await prod.invoke("release", { force: true, reason: "done" });
-
-    expect(answer).toMatchObject({ released: 1, failed: 0 });
-    expect(await world.untilReady(1)).toEqual(await of("users"));
-  });
-
-  it("the user's own annotation is still there", async () => {
-    const { metadata } = (await world.nodes())[0] ?? {};
-
-    expect(metadata?.labels?.[poolLabel]).toBe("users");
-    expect(metadata?.labels).not.toHaveProperty(holdLabel);
-    expect(metadata?.annotations).toHaveProperty(annotation, "true");
   });
 
   const of = async (pool: string): Promise<string[]> =>

@@ -4,11 +4,11 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { freePorts, onFreePorts } from "../engines/ports.ts";
 import { isAlive, processTable } from "../engines/process-table.ts";
 import { Processes, until } from "../engines/processes.ts";
-import { engineEnvironment, engineFolder } from "../runner/run-folder.ts";
+import { engineEnvironment, engineFolder, runsFolder } from "../runner/run-folder.ts";
 
 const here = import.meta.dirname;
 const node = process.execPath;
@@ -141,4 +141,47 @@ describe("the runner of suites", () => {
     const stderr = expect.stringMatching(/python3 was not found.*go was not found.*go\.dev\/dl/s);
     await expect(running).rejects.toMatchObject({ code: 1, stdout: "0 passed, 2 failed\n", stderr });
   });
+
+  it("leaves no process when it is killed with SIGKILL", async () => {
+    const { runner, family } = await startRunner();
+    const { all } = await family();
+    expect(all.length).toBeGreaterThanOrEqual(4); // the suite, its worker, an etcd and an API server
+
+    runner.kill("SIGKILL");
+
+    await until("all of them to end", async () => !all.some(isAlive));
+  });
+
+  it.each(["suite", "worker"] as const)(
+    "fails when its %s is killed with SIGKILL, and leaves no process",
+    async (victim) => {
+      const { ended, family } = await startRunner();
+      const before = await family();
+
+      process.kill(before[victim], "SIGKILL");
+
+      expect(await ended).toBe(1);
+      expect(before.all.filter(isAlive)).toEqual([]);
+    },
+  );
+
+  /** A runner of a suite with engines, started until these run. */
+  async function startRunner() {
+    const runner = spawn(node, [join(here, "../runner/run.ts"), "many-nodes"], {
+      stdio: "ignore",
+    });
+    onTestFinished(() => void runner.kill());
+    const ended = new Promise((resolve) => runner.once("exit", resolve));
+    const folder = join(runsFolder, String(runner.pid));
+    const family = async () => {
+      const table = await processTable();
+      const [suite = 0] = table.filter(({ parent }) => parent === runner.pid).map(({ group }) => group);
+      const all = table.filter(({ group }) => group === suite);
+      const etcd = all.find(({ command }) => command.includes(`--data-dir=${folder}`));
+      const isServed = all.some(({ command }) => command.includes(`--cert-dir=${folder}`));
+      return { suite, worker: etcd?.parent ?? 0, isServed, all: all.map(({ pid }) => pid) };
+    };
+    await until("its first engines to run", async () => (await family()).isServed);
+    return { runner, ended, family };
+  }
 });

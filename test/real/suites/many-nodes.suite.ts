@@ -108,6 +108,21 @@ describe(`a real API server with ${count} nodes`, () => {
     expect(await marked()).toBe(count);
   });
 
+  it.each(["mark", "release"] as const)("loses nothing where it dies in the middle: %s", async (what) => {
+    if (what === "release") await change(holder().nodes, "mark");
+    let patches = 0;
+    const { nodes } = holder(async ({ method }) => {
+      if (method === "PATCH" && ++patches === count / 2) await plane.crashAndCompact();
+    });
+
+    const { failed, left } = await change(nodes, what);
+
+    // As above.
+    expect([left, failed <= 16]).toEqual([false, true]);
+    expect(await change(nodes, what)).toMatchObject({ failed: 0, left: false });
+    expect(await marked()).toBe(what === "mark" ? count : 0);
+  });
+
   it("marks all of them although priority and fairness rejects most calls", async () => {
     const file = join(plane.folder, "narrow.json");
     writeFileSync(file, JSON.stringify(narrow));
