@@ -64,6 +64,8 @@ it("makes AWS clients of the flags, then of the environment, where a profile has
   expect(awsConfig({ profile: "ops" }, env)).toEqual({ profile: "ops" });
   for (const region of ["us-gov-west-1", "eu-west-10"])
     expect(awsConfig({ region }, env)).toEqual({ region });
+  for (const region of ["Eu-west-1", "eu-west-1x", "eu-west-", "eu-1"])
+    expect(() => awsConfig({}, { AWS_REGION: region })).toThrow("must be a region");
   const elsewhere = { ...env, AWS_REGION: "us-west-2" };
   expect(awsConfig({ profile: "ops" }, elsewhere)).toEqual({ profile: "ops", region: "us-west-2" });
 });

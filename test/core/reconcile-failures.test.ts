@@ -4,9 +4,8 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
 import type { Nodes } from "../../lambda/core/ports.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
-import type { ScopeRecord } from "../../lambda/core/record.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { aHeldRecord, aRequest } from "../support/builders.ts";
+import { aHeldRecord } from "../support/builders.ts";
 import { aWorld, heldByOne } from "./pass-world.ts";
 import { at } from "./plans.ts";
 
@@ -87,16 +86,6 @@ describe("NodeClaims that cannot be read", () => {
       }),
     });
     expect(deadlines.toSorted()).toEqual([after(at(0), seconds(10)), deadline].toSorted());
-  });
-
-  it("show drifted nodes, which a launch leaves alone and a request holds", async () => {
-    const { world, launch, pass, context } = aWorld();
-    world.nodeClaims.change("i-a", { driftedAt: at(-5) });
-    await pass([launch()]);
-    expect(world.nodes.marks()).toEqual({ b: holdId(1) });
-    const change = (record: ScopeRecord) => ({ ...record, requests: [aRequest()] });
-    await reconcile(context(), "cluster", { change });
-    expect(world.nodes.marks()).toEqual(heldByOne);
   });
 });
 

@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
-import { Archive } from "../../cli/advise/archive.ts";
+import { describe, expect } from "vitest";
 import { exportedEvents } from "../../cli/advise/cloudtrail-events.ts";
 import * as answered from "../../cli/answers.ts";
 import { parseInside } from "../../cli/doctor/inside.ts";
@@ -82,18 +81,6 @@ describe("an export of CloudTrail", () => {
     },
     { runs: 200, given: [contents] },
   );
-
-  it("is read whole; an incomplete line is named", () => {
-    expect(read(whole)).toHaveLength(1);
-    expect(() => read(`${JSON.stringify(record)}\n{"eventID":`)).toThrow(/line 2 is not complete JSON/);
-  });
-
-  it("is read again when its cache was written by something else", () => {
-    const kept = { read: { call: "CreateFleet", from: "never", to: "2026-11-21T12:00:00Z" }, events: [] };
-    writeFileSync(file, `${JSON.stringify(kept)}\n{"read":7}\nnull\n`);
-    const gap = { from: new Date(0), to: noon };
-    expect(new Archive(file).gaps("CreateFleet", gap.from, gap.to)).toEqual([gap]);
-  });
 });
 
 const evil = fc.oneof(

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   accessManifest,
   clusterRoleBindingPath,
@@ -9,7 +9,6 @@ import {
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdIdOf } from "../../lambda/core/marks/hold-id.ts";
 import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
-import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { rightsToRun } from "../../local/run/manifest-yaml.ts";
@@ -159,31 +158,5 @@ describe("a run beside marks of an earlier one", () => {
       .poll(() => world.cluster.annotationHistory("b", "example.com/stay").at(-1), soon)
       .toBe("true");
     expect(world.cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
-  });
-
-  it("does not take a user's annotation beside the mark for its own", async () => {
-    await (await world.startHolding()).stop();
-    world.cluster.editNode("a", { annotations: { "example.com/stay": "true" } });
-    await world.start();
-  });
-
-  it("releases them where it observes and may still change nodes, and is refused where it may not", async () => {
-    await (await world.startHolding()).stop();
-    const observing = { ...settings, mode: "observe" } as const;
-    const call = KubernetesClient.prototype.call;
-    const denying = vi.spyOn(KubernetesClient.prototype, "call").mockImplementation(async function (
-      this: KubernetesClient,
-      ...given
-    ) {
-      const { verb } = Object(given[0].body).spec?.resourceAttributes ?? {};
-      return verb ? { status: { allowed: verb !== "patch" } } : call.apply(this, given);
-    });
-    await expect(world.start({ settings: observing })).rejects.toMatchObject({
-      message: "1 nodes are marked from before, and the cluster does not let this user patch nodes",
-      remedy: `Release them first, with the rights of mode=hold: ${release} --mode hold`,
-    });
-    denying.mockRestore();
-    await world.start({ settings: observing });
-    expect(world.held()).toEqual([]);
   });
 });

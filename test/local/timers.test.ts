@@ -41,16 +41,6 @@ describe("one-shots within one process", () => {
     expect(fired).toHaveLength(2);
   });
 
-  it("can be created again after they were lost", async () => {
-    const { clock, fired, timers } = prepare();
-    const at = after(noon, minutes(20));
-    await timers.arm("cluster", "hold-1", at);
-    expect(timers.loseAll()).toBe(1);
-    await clock.runUntil(at);
-    expect(fired).toEqual([]);
-    expect(await timers.arm("cluster", "hold-1", at)).toBe("armed");
-  });
-
   it("never fire after they are closed, also those created afterwards", async () => {
     const { clock, fired, timers } = prepare();
     await timers.arm("cluster", "hold-1", after(noon, minutes(1)));

@@ -49,21 +49,6 @@ describe("a request to hold", () => {
     expect(await ask()).toMatchObject({ until: at(45), heldUntil: at(60) });
   });
 
-  it("is not cut by maxHold", async () => {
-    const { ask } = aWorld([aHeldRecord({ launchHold: { startedAt: at(0), lastLaunchAt: at(110) } })]);
-    expect(await ask({ ...byPerson, for: hours(2) }, 110)).toMatchObject({
-      until: at(230),
-      heldUntil: at(230),
-    });
-  });
-
-  it("waits for nodes that boot, whatever they were launched for", async () => {
-    const { world, ask } = aWorld([aRecord({ quiet: aQuiet("breather") })]);
-    world.ec2.launch({ joinsAfter: null, eventAfter: null });
-    await ask();
-    expect(world.queue.messages).toHaveLength(1);
-  });
-
   it("of one name is one request: the person's last one counts, shorter or longer", async () => {
     const { ask, record } = aWorld();
     await ask();
@@ -130,12 +115,6 @@ describe("a request of an event or a window", () => {
     const answer = await ask(byEvent, 5);
     expect(answer.because).toMatch(/^paused by hand until .+: upgrade: resume first$/);
     expect([answer.until, record()?.requests]).toEqual([undefined, []]);
-  });
-
-  it("is held in a breather, which stops launches alone", async () => {
-    expect(await aWorld([aRecord({ quiet: aQuiet("breather") })]).ask(byEvent, 5)).toMatchObject({
-      until: at(45),
-    });
   });
 
   it("that is one too many is left, without an error", async () => {

@@ -60,26 +60,6 @@ describe("a pause", () => {
     expect(record()?.quiet).toMatchObject({ since: at(20), until: at(25) });
   });
 
-  it("of the whole cluster counts in every NodePool, and shortens no longer pause of one", async () => {
-    const { world, ask, holds } = aWorld([], byPool);
-    await ask(60, pool);
-    await ask(10);
-    const heldAt = async (minute: number) => {
-      world.time = at(minute);
-      return [await holds(at(minute), pool), await holds(at(minute), "nodepool/other")];
-    };
-    expect(await heldAt(14)).toEqual([false, false]);
-    expect(await heldAt(16)).toEqual([false, true]);
-    expect(await heldAt(66)).toEqual([true, true]);
-  });
-
-  it("in a breather ends when it was asked to, and launches count from then on", async () => {
-    const { world, ask, holds } = aWorld([aRecord({ quiet: aQuiet("breather", { until: at(60) }) })]);
-    await ask(5);
-    world.time = at(11);
-    expect(await holds(at(10.5))).toBe(true);
-  });
-
   it("keeps the time of a release by a clock that is ahead", async () => {
     const ahead = { at: at(5.1), because: "upgrade" };
     const { ask, record } = aWorld([aRecord({ released: ahead })]);
