@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { commandLine } from "../../cli/command-line.ts";
-import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { after, hours } from "../../lambda/core/duration.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import type { Json } from "../../simulator/fake-kubernetes/objects.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
@@ -155,8 +155,6 @@ export async function adviseOn(served: Served, ...words: readonly string[]) {
     await server.stop();
   }
 }
-
-export const anHour = minutes(60);
 
 /** Everything that can be read of a cluster in which nothing happened. */
 export const readable = {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { commandLine, commands } from "../../cli/command-line.ts";
+import { commandLine } from "../../cli/command-line.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { version } from "../../lambda/version.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
@@ -37,19 +37,6 @@ describe("the command line", () => {
     const { reported } = await run(name, "--cluster", "prod", ...others, flag, "9999h");
     const [limits = "no limits"] = /\d+[mh] to \d+h/.exec(reported) ?? [];
     expect((await run(name, "--help")).output).toContain(limits);
-  });
-
-  it("shows required flags, choices and defaults in its help", async () => {
-    const { output } = await run("status", "--help");
-    expect(output).toMatch(/--cluster <name> .+ \(required, or set\s+KARPENTER_NODE_HOLDER_CLUSTER\)/);
-    expect((await run("hold", "--help")).output).toMatch(/--reason <text> .+ \(required\)/);
-    expect(output).toContain("output format: table, wide, json, yaml, name (default:");
-    expect(output).toContain("(default: 5s)");
-    expect((await run("template", "--help")).output).toMatch(/default:\s+\.\/karpenter-node-holder\)/);
-    for (const command of commands) {
-      const help = (await run(command(new CollectedTerminal()).name(), "--help")).output;
-      expect(help).not.toMatch(/default: [^)]*\)\s+\(default|default: \d{4,}/);
-    }
   });
 
   // kubectl finds the second one for `kubectl karpenter-node-holder`.

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import { historyPage } from "../../cli/views/history-page.ts";
-import { minutes } from "../../lambda/core/duration.ts";
 import { elementsIn } from "../report/markup.ts";
 import { aPastHold } from "../support/builders.ts";
 
@@ -30,21 +29,6 @@ it("draws each hold as a bar and lists the same as text", () => {
   expect(page).toContain(">4 launches in NodePools a (3), b (1): 3 extensions, 12 nodes</td>");
   expect(page).toContain(">the hold expired</td>");
   expect(page.match(/<caption>/g)).toHaveLength(1);
-});
-
-it("shows why nodes were held without a launch, and what became of nodes that were only observed", () => {
-  const what = { removed: 2, evicted: 9, uncounted: 0, nodeTime: minutes(90), relaunched: 0 };
-  const observed = { observed: what, capped: true } as const;
-  const holds = [
-    aPastHold({ launches: {}, requests: ["load test", "night"] }),
-    aPastHold({ id: "o", ...observed }),
-  ];
-  const page = historyPage(holds, pageAt("2026-11-20T12:00:00Z"));
-  expect(page).toContain(">load test; night: 3 nodes</td>");
-  expect(page).toContain(
-    ">1 launch in NodePool default: would have held 3 nodes, Karpenter removed 2 of them and evicted 9 pods. A hold would have cost 1.50 node-hours at most, and would have spared up to 9 evictions</td>",
-  );
-  expect(page).toContain(">the hold expired (capped) (observed)</td>");
 });
 
 it("shows dates when the time of day is ambiguous", () => {

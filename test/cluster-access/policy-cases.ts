@@ -82,7 +82,6 @@ const olderMark: Node = { ...label(h1), ...underOlder } as Node;
 const underBoth: Node = { ...label(h1), annotations: { [older]: "true", [annotation]: "true" } } as Node;
 const withoutOlder: Request = { annotations: { [older]: null } };
 const withoutOlderMark: Request = { ...label(null), ...withoutOlder };
-export const formerMark = { before: olderMark, removed: withoutOlderMark };
 
 /** What it admits while a former key is recorded. */
 export const admittedWhileChanging: readonly Case[] = [

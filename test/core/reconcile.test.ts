@@ -23,14 +23,6 @@ describe("a pass", () => {
     ]);
   });
 
-  it("reads the record once and each list once, and writes once", async () => {
-    const { world, launch, pass } = aWorld();
-    await pass([launch()]);
-    expect(world.calls.toSorted()).toEqual(
-      ["arm", "claims", "enqueue", "find", "list", "patch a", "patch b", "write"].toSorted(),
-    );
-  });
-
   it("of a NodePool reads its own record and the cluster's, and the lists of this NodePool alone", async () => {
     const { world, context } = aWorld([], { scope: "nodepool" });
     world.nodes.add("c", { pool: "batch" });

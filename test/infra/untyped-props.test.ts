@@ -28,29 +28,7 @@ it.each([
   ],
   [{ alarmTopic: "arn:aws:sns:eu-west-1:111122223333:ops" }, /^alarmTopic must be an SNS topic of the CDK/],
   [{ vpc: "subnet-1a2b3c4d,sg-5e6f7a8b" }, /^vpc must be \{ subnetIds/],
-  [{ vpc: { subnetIds: ["subnet-1a2b3c4d"] } }, /^vpc must be \{ subnetIds/],
-  [
-    { vpc: { subnetIds: ["subnet-1a2b3c4d", 1], securityGroupIds: ["sg-5e6f7a8b"] } },
-    /^vpc must be \{ subnetIds/,
-  ],
   [{ vpc: { subnetIds: ["subnet-1a2b3c4d"], securityGroupIds: [] } }, /^vpc must be \{ subnetIds/],
-  [
-    {
-      vpc: { subnetIds: ["subnet-1a2b3c4d"], securityGroupIds: ["sg-5e6f7a8b"], clusterSecurityGroupIds: [] },
-    },
-    /^vpc must be \{ subnetIds/,
-  ],
-  [
-    {
-      vpc: {
-        subnetIds: ["subnet-1a2b3c4d"],
-        securityGroupIds: ["sg-5e6f7a8b"],
-        clusterSecurityGroups: ["sg-2"],
-      },
-    },
-    /^vpc must be \{ subnetIds/,
-  ],
-  [{ vpc: { vpc: { selectSubnets() {} }, clusterSecurityGroups: ["sg-2"] } }, /^vpc must be \{ subnetIds/],
   [{ vpc: { vpc: { selectSubnets() {} }, clusterSecurityGroupIds: ["sg-2"] } }, /^vpc must be \{ subnetIds/],
   [{ vpc: { vpc: null } }, /^vpc must be \{ subnetIds.*, not an object$/],
   [{ alarmTopic: {} }, "alarmTopic must be an SNS topic of the CDK, not an object"],
