@@ -1,3 +1,4 @@
+import { flagOf } from "../terminal/setting-flags.ts";
 import { quoted } from "../terminal/text.ts";
 import type { Account } from "./history.ts";
 import type { NodePool } from "./objects.ts";
@@ -81,10 +82,7 @@ function starts(
   { settings }: Extract<Applies, { by: "holder" }>,
   { cluster, flags, isAws }: Place,
 ): readonly string[] {
-  const asFlags = Object.entries(settings).map(([name, value]) => [
-    `--${name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
-    value,
-  ]);
+  const asFlags = Object.entries(settings).map(([name, value]) => [flagOf(name), value]);
   const asContext = Object.entries({ cluster, ...settings }).flatMap(([name, value]) => [
     "-c",
     `${name}=${value}`,

@@ -2,13 +2,21 @@ import { appendFileSync, chmodSync, mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import * as v from "valibot";
+import { moment } from "../../lambda/schemas/values.ts";
 import { explainAwsError } from "../aws-errors.ts";
 import type { AwsConfig } from "../terminal/cluster-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import type { InstanceEvent } from "./lives.ts";
+import { type InstanceEvent, instanceEvent } from "./lives.ts";
 
-/** A stretch of time of which all calls of one name were read. */
-export type Read = Readonly<{ call: string; from: Date; to: Date }>;
+/** A stretch of time of which all calls of one name were read, and what was found in it. */
+const page = v.object({
+  read: v.object({ call: v.string(), from: moment, to: moment }),
+  events: v.array(instanceEvent),
+});
+type Page = v.InferOutput<typeof page>;
+type Read = Readonly<Page["read"]>;
+type Stretch = Pick<Read, "from" | "to">;
 
 /** What was read of CloudTrail, kept in a file that is only ever added to: reading continues where it ended. */
 export class Archive {
@@ -29,51 +37,34 @@ export class Archive {
     return [...this.#events.values()];
   }
 
-  /** Keeps a page and the stretch that it covers, in one line: a page is kept whole or not at all. */
+  /** Keeps a page in one line: it is kept whole or not at all. */
   keep(read: Read, events: readonly InstanceEvent[]): void {
-    this.#add(read, events);
+    this.#add({ read, events: [...events] });
     // The line before may have been cut off.
     appendFileSync(this.#path, `\n${JSON.stringify({ read, events })}`);
   }
 
   /** The stretches of a time in which calls of this name were not read yet, the newest first. */
-  gaps(call: string, from: Date, to: Date): readonly Readonly<{ from: Date; to: Date }>[] {
-    return gapsIn(
-      this.#read.filter((read) => read.call === call),
-      from,
-      to,
-    );
+  gaps(call: string, from: Date, to: Date): readonly Stretch[] {
+    const read = this.#read.filter((one) => one.call === call);
+    return gapsIn(read, from, to);
   }
 
-  #add(read: Read, events: readonly InstanceEvent[]): void {
+  #add({ read, events }: Page): void {
     this.#read.push(read);
     for (const event of events) this.#events.set(`${event.kind} ${event.instance} ${event.id}`, event);
   }
 
+  /** A line that was cut off or written by another program is ignored: its page is read again. */
   #load(line: string): void {
-    try {
-      const { read, events } = JSON.parse(line);
-      const moment = (text: string) => {
-        if (Number.isNaN(Date.parse(text))) throw new Error("no time");
-        return new Date(text);
-      };
-      this.#add(
-        { call: String(read.call), from: moment(read.from), to: moment(read.to) },
-        events.map((event: InstanceEvent & { at: string }) => ({ ...event, at: moment(event.at) })),
-      );
-    } catch {
-      // A line that was cut off or written by another program: its page is read again.
-    }
+    const { success, output } = v.safeParse(v.pipe(v.string(), v.parseJson(), page), line);
+    if (success) this.#add(output);
   }
 }
 
 /** What of a stretch is not covered by others, the newest first. */
-export function gapsIn(
-  covered: readonly Readonly<{ from: Date; to: Date }>[],
-  from: Date,
-  to: Date,
-): readonly Readonly<{ from: Date; to: Date }>[] {
-  const gaps: { from: Date; to: Date }[] = [];
+export function gapsIn(covered: readonly Stretch[], from: Date, to: Date): readonly Stretch[] {
+  const gaps: Stretch[] = [];
   let start = from;
   for (const one of covered.toSorted((a, b) => a.from.getTime() - b.from.getTime())) {
     if (one.to <= start) continue;

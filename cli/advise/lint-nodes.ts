@@ -3,7 +3,7 @@ import { holdLabel, isIneffective, Karpenter, markValue } from "../../lambda/cor
 import { sharesUsed } from "../../lambda/core/room.ts";
 import { isSelected, reducePod } from "../../lambda/kubernetes/pod-needs.ts";
 import { readResources } from "../../lambda/kubernetes/quantity.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./lint.ts";
 import type { NamedPod, Node, Pdb } from "./objects.ts";
 import { type ClusterFacts, isMissing, orNone } from "./read.ts";
 

@@ -7,7 +7,7 @@ import { Progress } from "../terminal/progress.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about } from "../terminal/text.ts";
 import { Archive, cacheFile } from "./archive.ts";
-import { CloudTrailReader } from "./cloudtrail.ts";
+import { lookUp } from "./cloudtrail.ts";
 import { exportedEvents } from "./cloudtrail-events.ts";
 import { fromCloudTrail } from "./happened.ts";
 import type { Account } from "./history.ts";
@@ -42,13 +42,12 @@ async function readCloudTrail(
   const progress = new Progress(1, terminal);
   const task = progress.begin("CloudTrail");
   try {
-    await new CloudTrailReader(config, flags.cluster).read(archive, from, to, (soFar) => {
-      const back = about(now.getTime() - soFar.reached.getTime());
-      task.advance(
-        soFar.share,
-        `${soFar.call} read back to ${back} ago, ${soFar.events} events of this cluster so far`,
-      );
-    });
+    const onRead: Parameters<typeof lookUp>[0]["onRead"] = ({ call, reached, share }) => {
+      const back = about(now.getTime() - reached.getTime());
+      const found = `${archive.events.length} events of this cluster so far`;
+      task.advance(share, `${call} read back to ${back} ago, ${found}`);
+    };
+    await lookUp({ config, cluster: flags.cluster, archive, from, to, onRead });
   } catch (error) {
     const explained = explainAwsError(error, "look up CloudTrail events");
     const kept = `What was read is kept in ${path}; the same command continues from there.`;

@@ -22,21 +22,28 @@ export const orNone = <T>(value: Read<readonly T[]>): readonly T[] => (isMissing
 /** A text of Karpenter's, and since when it has what happened. */
 export type Text = Readonly<{ text: string; since?: Date }>;
 
+/** What is listed in a cluster: its name for people, its path (and which fields select it), and what is read of it. */
+export const lists = {
+  nodePools: ["NodePools", "/apis/karpenter.sh/v1/nodepools", objects.nodePoolSchema],
+  nodeClaims: ["NodeClaims", "/apis/karpenter.sh/v1/nodeclaims", objects.nodeClaimSchema],
+  nodes: ["nodes", "/api/v1/nodes", objects.nodeSchema],
+  pods: ["pods", "/api/v1/pods?status.phase!=Succeeded,status.phase!=Failed", objects.podWithNameSchema],
+  pdbs: ["PodDisruptionBudgets", "/apis/policy/v1/poddisruptionbudgets", objects.pdbSchema],
+  jobs: ["Jobs", "/apis/batch/v1/jobs", objects.jobSchema],
+  events: ["events", "/api/v1/events?source=karpenter", objects.eventSchema],
+} as const;
+type Lists = typeof lists;
+type Listed = { readonly [Kind in keyof Lists]: Read<readonly v.InferOutput<Lists[Kind][2]>[]> };
+
 /** What a look at a cluster found; each part may be missing by itself. */
-export type ClusterFacts = Readonly<{
-  readAt: Date;
-  nodePools: Read<readonly objects.NodePool[]>;
-  nodeClaims: Read<readonly objects.NodeClaim[]>;
-  nodes: Read<readonly objects.Node[]>;
-  pods: Read<readonly objects.NamedPod[]>;
-  pdbs: Read<readonly objects.Pdb[]>;
-  jobs: Read<readonly objects.Job[]>;
-  events: Read<readonly objects.KubernetesEvent[]>;
-  log: Read<Text>;
-  metrics: Read<Text>;
-  /** Karpenter's minor version, like 14 of 1.14.2, from its image. */
-  karpenter: Read<number>;
-}>;
+export type ClusterFacts = Listed &
+  Readonly<{
+    readAt: Date;
+    log: Read<Text>;
+    metrics: Read<Text>;
+    /** Karpenter's minor version, like 14 of 1.14.2, from its image. */
+    karpenter: Read<number>;
+  }>;
 
 type Deadline = Pick<CallContext, "deadline">;
 type OnRead = (what: string) => void;
@@ -45,15 +52,15 @@ type OnRead = (what: string) => void;
 const longest = minutes(1);
 
 /** Reads a cluster with the rights of a kubeconfig, without any change. */
-export async function readCluster(config: KubeConfig, onRead: OnRead = () => {}): Promise<ClusterFacts> {
-  const clock = { now: () => new Date() };
+export async function readCluster(config: KubeConfig, onRead: OnRead): Promise<ClusterFacts> {
+  const now = new Date();
   const login = kubeconfigLogin(config);
   // A login that fails is the answer to everything; it is reported once, with its own words.
   await login.access();
-  const api = new KubernetesClient({ login, clock, metrics: { add: () => {} } });
+  const api = new KubernetesClient({ login, clock: { now: () => new Date() }, metrics: { add: () => {} } });
   try {
-    await refuseUnreachable(api, clock.now());
-    return await readFacts(api, clock.now(), onRead);
+    await refuseUnreachable(api, now);
+    return await readFacts(api, now, onRead);
   } finally {
     await api.close();
   }
@@ -62,45 +69,25 @@ export async function readCluster(config: KubeConfig, onRead: OnRead = () => {})
 /** Whoever gets no answer at all needs no list of what is missing. */
 async function refuseUnreachable(api: KubernetesCaller, now: Date): Promise<void> {
   try {
-    await api.call(
-      { method: "GET", path: "/version", ignoresAnswer: true },
-      { deadline: after(now, seconds(5)) },
-    );
+    const deadline = after(now, seconds(5));
+    await api.call({ method: "GET", path: "/version", ignoresAnswer: true }, { deadline });
   } catch (error) {
-    if (isStatus(error, 403) || isStatus(error, 404)) return;
-    throw new Failure(
-      `the cluster cannot be reached: ${messageOf(error)}`,
-      "Check the network, --kubeconfig and --context.",
-    );
+    if (isStatus(error, 403, 404)) return;
+    const remedy = "Check the network, --kubeconfig and --context.";
+    throw new Failure(`the cluster cannot be reached: ${messageOf(error)}`, remedy);
   }
 }
 
-/** The same, through any client. */
-export async function readFacts(
-  api: KubernetesCaller,
-  now: Date,
-  onRead: OnRead = () => {},
-): Promise<ClusterFacts> {
+async function readFacts(api: KubernetesCaller, now: Date, onRead: OnRead): Promise<ClusterFacts> {
   const context = { deadline: after(now, longest) };
-  const list = async <T>(
-    what: string,
-    path: string,
-    schema: v.GenericSchema<unknown, T>,
-    fieldSelector = "",
-  ) => {
-    const found = await unlessMissing(() => listAll(api, { path, fieldSelector }, schema, context));
+  const listing = Object.entries(lists).map(async ([kind, [what, address, schema]]) => {
+    const [path = "", fieldSelector = ""] = address.split("?");
+    const found = await unlessMissing(() => listAll<unknown>(api, { path, fieldSelector }, schema, context));
     onRead(what);
-    return found;
-  };
-  const [nodePools, nodeClaims, nodes, pods, pdbs, jobs, events] = await Promise.all([
-    list("NodePools", "/apis/karpenter.sh/v1/nodepools", objects.nodePoolSchema),
-    list("NodeClaims", "/apis/karpenter.sh/v1/nodeclaims", objects.nodeClaimSchema),
-    list("nodes", "/api/v1/nodes", objects.nodeSchema),
-    list("pods", "/api/v1/pods", objects.podWithNameSchema, "status.phase!=Succeeded,status.phase!=Failed"),
-    list("PodDisruptionBudgets", "/apis/policy/v1/poddisruptionbudgets", objects.pdbSchema),
-    list("Jobs", "/apis/batch/v1/jobs", objects.jobSchema),
-    list("events", "/api/v1/events", objects.eventSchema, "source=karpenter"),
-  ]);
+    return [kind, readableFacts(found)];
+  });
+  const listed: Listed = Object.fromEntries(await Promise.all(listing));
+  const { pods } = listed;
   const controllers = orNone(pods).filter(({ metadata }) => metadata.labels[nameLabel] === "karpenter");
   const none = {
     missing: isMissing(pods) ? `no pods: ${pods.missing}` : "no pod with the label of Karpenter's chart",
@@ -126,9 +113,8 @@ export async function readFacts(
       return { text: await readMetrics(api, pod, context), ...(since && { since }) };
     }),
   ]);
-  const facts = { nodePools, nodeClaims, nodes, pods, pdbs, jobs, events };
   const karpenter = versionOf(controllers) ?? { missing: "no image of Karpenter with a version" };
-  return { ...(readableFacts(facts) as typeof facts), readAt: now, log, metrics, karpenter };
+  return { ...listed, readAt: now, log, metrics, karpenter };
 }
 
 /** Moments stay what they are. */

@@ -3,7 +3,7 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { about } from "../terminal/text.ts";
 import type { History } from "./history.ts";
 import { readKarpenterLog } from "./karpenter-log.ts";
-import { type ClusterFacts, isMissing } from "./read.ts";
+import { type ClusterFacts, isMissing, lists, type Read } from "./read.ts";
 
 /** One source and what came of it. */
 export type Source = Readonly<{ name: string; read: string }>;
@@ -18,48 +18,28 @@ export function readLogs(paths: readonly string[]): History {
 }
 
 /** What could be read of a cluster, and why something could not. */
-export function sourcesOf(facts: ClusterFacts, log: History | undefined): readonly Source[] {
-  const counted = ["nodePools", "nodeClaims", "nodes", "pods", "pdbs", "jobs", "events"] as const;
-  const names = {
-    nodePools: "NodePools",
-    nodeClaims: "NodeClaims",
-    pdbs: "PodDisruptionBudgets",
-    jobs: "Jobs",
-  };
-  const not = (missing: string) => `no: ${missing}`;
+export function sourcesOf(facts: ClusterFacts, history: History | undefined): readonly Source[] {
+  const { log, metrics, karpenter } = facts;
+  const source = <T>(name: string, found: Read<T>, describe: (found: T) => string): Source => ({
+    ...{ name, read: isMissing(found) ? `no: ${found.missing}` : describe(found) },
+  });
   return [
-    ...counted.map((kind) => {
-      const value = facts[kind];
-      return {
-        name: kind in names ? names[kind as keyof typeof names] : kind,
-        read: isMissing(value) ? not(value.missing) : String(value.length),
-      };
-    }),
-    {
-      name: "Karpenter's log",
-      read: isMissing(facts.log)
-        ? not(facts.log.missing)
-        : log
-          ? describeLog(log)
-          : not("it has no JSON lines"),
-    },
-    {
-      name: "its metrics",
-      read: isMissing(facts.metrics) ? not(facts.metrics.missing) : "its counters since its start",
-    },
-    {
-      name: "its version",
-      read: isMissing(facts.karpenter) ? not(facts.karpenter.missing) : `1.${facts.karpenter}`,
-    },
+    ...kinds.map((kind) =>
+      source(lists[kind][0], facts[kind], (all: readonly unknown[]) => String(all.length)),
+    ),
+    source("Karpenter's log", log, () => (history ? describeLog(history) : "no: it has no JSON lines")),
+    source("its metrics", metrics, () => "its counters since its start"),
+    source("its version", karpenter, (minor) => `1.${minor}`),
   ];
 }
+
+const kinds = Object.keys(lists) as (keyof typeof lists)[];
 
 export const describeLog = ({ from, until }: History): string =>
   `${about(until.getTime() - from.getTime())} of it, to ${until.toISOString().slice(0, 16)}Z`;
 
 /** What findings are drawn from and could not be read. */
 export const unreadIn = (facts: ClusterFacts): readonly string[] =>
-  sourcesOf(facts, undefined)
-    .slice(0, 5)
-    .filter(({ read }) => read.startsWith("no:"))
-    .map(({ name }) => name);
+  kinds
+    .filter((kind) => kind !== "jobs" && kind !== "events" && isMissing(facts[kind]))
+    .map((kind) => lists[kind][0]);

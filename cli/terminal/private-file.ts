@@ -1,4 +1,4 @@
-import { closeSync, fchmodSync, fstatSync, lstatSync, openSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fchmodSync, fstatSync, openSync, writeFileSync } from "node:fs";
 
 /** Writes a file that only its owner may read, also where a file is already. A device such as /dev/stdout keeps its mode. */
 export function writePrivateFile(path: string, text: string): void {
@@ -9,11 +9,4 @@ export function writePrivateFile(path: string, text: string): void {
   } finally {
     closeSync(file);
   }
-}
-
-/** Fails where no file can be written, before the work for it begins; a file that is there stays as it is. */
-export function checkWritable(path: string): void {
-  const isNew = lstatSync(path, { throwIfNoEntry: false }) === undefined;
-  closeSync(openSync(path, "a", 0o600));
-  if (isNew) rmSync(path);
 }

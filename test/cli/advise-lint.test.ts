@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { expect, it } from "vitest";
 import { activeMinutes } from "../../cli/advise/allowed.ts";
-import type { Finding } from "../../cli/advise/finding.ts";
+import type { Finding } from "../../cli/advise/lint.ts";
 import { complement, lint } from "../../cli/advise/lint.ts";
 import * as objects from "../../cli/advise/objects.ts";
 import type { ClusterFacts } from "../../cli/advise/read.ts";

@@ -2,7 +2,7 @@ import { appendFileSync, chmodSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Archive, gapsIn } from "../../cli/advise/archive.ts";
-import { CloudTrailReader } from "../../cli/advise/cloudtrail.ts";
+import { lookUp } from "../../cli/advise/cloudtrail.ts";
 import { instanceEventsIn, recordsIn } from "../../cli/advise/cloudtrail-events.ts";
 import { nodeLives } from "../../cli/advise/lives.ts";
 import { after } from "../../lambda/core/duration.ts";
@@ -154,10 +154,11 @@ describe("reading from CloudTrail", () => {
     const archive = new Archive(path);
     const waits: number[] = [];
     const shares: number[] = [];
-    const reader = new CloudTrailReader(aws.client, "prod", async (ms) => void waits.push(ms));
-    const failure = await reader
-      .read(archive, at(-10), at(60), ({ share }) => void shares.push(share))
-      .catch((error) => String(error));
+    const failure = await lookUp({
+      ...{ config: aws.client, cluster: "prod", archive, from: at(-10), to: at(60) },
+      wait: async (ms) => void waits.push(ms),
+      onRead: ({ share }) => void shares.push(share),
+    }).catch((error) => String(error));
     await aws.close();
     const asked = aws.requests.map(({ body }) => JSON.parse(body));
     return { events: archive.events, asked, waits, shares, failure, path };
