@@ -1,4 +1,4 @@
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
@@ -15,7 +15,7 @@ class QuickestFirst extends BaseSequencer {
   }
 }
 
-// Each mutation runs only the tests that reach the mutated line; it may let a call wait for ever.
+// Each mutation runs only the tests that reach the mutated line.
 export default defineConfig({
   test: {
     // Tests that state rules. Scenarios and the model check would take hours, and could only detect more.
@@ -30,9 +30,14 @@ export default defineConfig({
       "test/infra/{alarms,bundles,deploying,examples,schema-keys}.test.ts",
     ],
     globalSetup: ["test/support/temporary-folder.ts", "test/support/built-functions.ts"],
-    env: { CDK_VALIDATION: "false" },
+    // Each mutation has a process of its own, which would compile the same packages again.
+    env: {
+      NODE_COMPILE_CACHE: join(import.meta.dirname, "node_modules/.cache/compile"),
+      CDK_VALIDATION: "false",
+    },
     isolate: false,
-    testTimeout: 5_000,
+    // The first run, without a mutation, must pass on a busy machine, too; Stryker ends a mutation that waits for ever.
+    testTimeout: 60_000,
     sequence: { sequencer: QuickestFirst },
   },
 });
