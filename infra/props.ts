@@ -2,8 +2,9 @@ import type { Duration } from "aws-cdk-lib";
 import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { ITopic } from "aws-cdk-lib/aws-sns";
 import type { Settings } from "../lambda/settings.ts";
-import type { deploymentSettings, Values } from "../lambda/settings-table.ts";
+import type { Values } from "../lambda/settings-table.ts";
 import type { HolderVpc } from "./network.ts";
+import type { deploymentSettings } from "./settings/deployment.ts";
 
 /** `install`: the deployment gives itself its rights in the cluster; `manual`: you apply the printed manifest. */
 export type Access = Values<typeof deploymentSettings>["access"];

@@ -1,17 +1,44 @@
 import { type Duration, formatDuration, hours, minutes } from "./core/duration.ts";
 import { annotationKey } from "./core/marks/keys.ts";
-import type { Setting, SettingsTable } from "./settings-kinds.ts";
-import { deploymentSettings } from "./settings-of-deployment.ts";
 
 /*
- * Every setting, once: here, and in settings-of-deployment.ts what only a deployment reads. From these tables come the
+ * Every setting, once: here, and in infra/settings/deployment.ts what only a deployment reads. From these tables come the
  * functions' environment, the flags of `run`, `manifest` and `template`, the keys of `cdk deploy -c`, the check of the
  * construct's props, what `status -o wide` shows, and the values of the chart. Tests compare the construct's props and
  * the documents with them.
  */
 
-export type { Setting, SettingsTable };
-export { deploymentSettings };
+type Kind =
+  /** From `least` to `most`. `zero`: what 0s means, where that is allowed too; `or`: a word that is allowed instead. */
+  | Readonly<{
+      kind: "duration";
+      least: Duration;
+      most: Duration;
+      zero?: string;
+      or?: string;
+      whole?: "minutes";
+    }>
+  | Readonly<{ kind: "choice"; choices: readonly string[] }>
+  | Readonly<{ kind: "text"; pattern: RegExp; expected: string; example: string }>
+  /** The pattern is that of each item; commas separate them unless another sign does. */
+  | Readonly<{ kind: "list"; separator?: string; pattern: RegExp; expected: string; example: string }>;
+
+export type Setting = Readonly<{
+  value: Kind;
+  /** What it means, as the documents print it; they add limits and default. */
+  help: string;
+  /** As a user writes it. */
+  default?: string;
+  /** What the documents print when there is no default. */
+  unset?: string;
+  /** The default of `run`, where it differs. */
+  runDefault?: string;
+  /** Resources are computed from it, so a ready-made template cannot have it as a parameter. */
+  constructOnly?: true;
+  /** The name of the construct's prop, where that is an object of the CDK. */
+  prop?: string;
+}>;
+export type SettingsTable = Readonly<Record<string, Setting>>;
 
 /** What the holder itself reads: the functions from their environment, `run` from its flags. */
 export const holderSettings = {
@@ -113,12 +140,6 @@ export const holderSettings = {
     help: "`true`: an Event on each node that is held, let go or released, for `kubectl describe node`",
   },
 } as const satisfies SettingsTable;
-
-/** What `run` reads: it has no EventBridge Scheduler to begin windows. */
-export const runSettings = { ...holderSettings, holdDuring: deploymentSettings.holdDuring };
-
-/** Every setting. */
-export const settingsTable = { ...holderSettings, ...deploymentSettings };
 
 /** What a setting means, with its limits. */
 export function meaningOf({ help, value }: Setting): string {

@@ -2,14 +2,7 @@ import { formatDuration, minutes, parseDuration } from "./core/duration.ts";
 import { BadInputError } from "./core/errors.ts";
 import { Karpenter } from "./core/marks/keys.ts";
 import type { Rules } from "./core/rules.ts";
-import {
-  deploymentSettings,
-  holderSettings,
-  type Setting,
-  type SettingsTable,
-  type Values,
-} from "./settings-table.ts";
-import { problemsOfWindow, readWindow } from "./triggers.ts";
+import { holderSettings, type Setting, type SettingsTable, type Values } from "./settings-table.ts";
 
 export type SettingName = keyof typeof holderSettings;
 export const settingNames = Object.keys(holderSettings) as readonly SettingName[];
@@ -60,26 +53,6 @@ export function readSettings(raw: RawSettings): Settings {
   if (problems.length > 0) throw new BadInputError("These settings cannot be used", problems);
   return settings;
 }
-
-/** Reads all settings of a deployment, and reports every problem. */
-export function checkDeployment(raw: Readonly<Record<string, unknown>>) {
-  const { settings, problems } = checkSettings(raw);
-  const { values: deployment, problems: others } = readValues(deploymentSettings, raw);
-  const windows = deployment.holdDuring.map(readWindow);
-  const misfits = windows.flatMap((window) => problemsOfWindow(window, settings));
-  const ofWindows = misfits.map((problem) => `holdDuring: ${problem}`);
-  if (raw.alarmTopicArn && deployment.monitoring === "none")
-    others.push("alarmTopicArn has no effect with monitoring=none");
-  const size = Object.values(writeSettings(settings)).join("").length;
-  if (size > longestEnvironment)
-    others.push(
-      `the settings are too long for the environment of a function: ${size} of ${longestEnvironment} letters`,
-    );
-  return { settings, deployment, windows, problems: [...problems, ...others, ...ofWindows] };
-}
-
-/** The values of all settings. Lambda takes 4 KB, names and the holder's own ARNs included. */
-const longestEnvironment = 2_400;
 
 type Written = Readonly<Record<string, unknown>> & Pick<Partial<Settings>, "auto" | "nodePools">;
 

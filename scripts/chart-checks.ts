@@ -1,7 +1,8 @@
+import { runSettings } from "../infra/settings/deployment.ts";
 import { seconds } from "../lambda/core/duration.ts";
 import { holderName } from "../lambda/core/marks/keys.ts";
 import { readValues } from "../lambda/settings.ts";
-import { runSettings, type Setting } from "../lambda/settings-table.ts";
+import type { Setting } from "../lambda/settings-table.ts";
 
 /**
  * What `run` refuses, in the words of Helm: a schema knows no ranges of durations. What of windows only `run` can read is

@@ -1,4 +1,5 @@
-import { meaningOf, runSettings, type Setting, type SettingsTable } from "../lambda/settings-table.ts";
+import { runSettings } from "../infra/settings/deployment.ts";
+import { meaningOf, type Setting, type SettingsTable } from "../lambda/settings-table.ts";
 
 /** The settings of `run` as a JSON schema, for the values of a chart. */
 export function settingsSchema(table: SettingsTable = runSettings) {

@@ -6,8 +6,8 @@ import { App } from "aws-cdk-lib";
 import { anyCluster, type Resource, type TemplateKind, templateKinds } from "../cli/template/fill-in.ts";
 import { HolderStack } from "../infra/holder-stack.ts";
 import { readContext } from "../infra/settings/context.ts";
+import { settingsTable } from "../infra/settings/deployment.ts";
 import { functionName, parts } from "../lambda/names.ts";
-import { settingsTable } from "../lambda/settings-table.ts";
 import { zipFolder } from "./zip-folder.ts";
 
 /** Writes the templates that `karpenter-node-holder template` fills in; returns the package whose code is beside them. */

@@ -1,9 +1,9 @@
 import { anyCluster, type Resource, type TemplateKind } from "../cli/template/fill-in.ts";
+import { settingsTable } from "../infra/settings/deployment.ts";
+import { windowMessage } from "../infra/settings/windows.ts";
 import { monitoringVariable, SettingEnvironment } from "../lambda/environment.ts";
 import { functionName, parts, ruleName, scheduleGroupName } from "../lambda/names.ts";
 import { readSettings } from "../lambda/settings.ts";
-import { settingsTable } from "../lambda/settings-table.ts";
-import { windowMessage } from "../lambda/triggers.ts";
 import { synthesizeStack } from "./templates.ts";
 
 /*

@@ -1,10 +1,10 @@
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
+import { runSettings } from "../../infra/settings/deployment.ts";
 import { type Duration, formatDuration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
 import type { Log } from "../../lambda/core/ports.ts";
 import type { Settings } from "../../lambda/settings.ts";
-import { runSettings } from "../../lambda/settings-table.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { PrometheusMetrics, serveMetrics } from "../../local/metrics/prometheus.ts";
 import type { Run } from "../../local/run/run.ts";

@@ -1,7 +1,8 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import { documentLink } from "../../infra/package-root.ts";
+import { settingsTable } from "../../infra/settings/deployment.ts";
 import { parseDuration } from "../../lambda/core/duration.ts";
-import { documentLink } from "../../lambda/package-root.ts";
-import { type Setting, settingsTable } from "../../lambda/settings-table.ts";
+import type { Setting } from "../../lambda/settings-table.ts";
 import { withClusterName } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
 import { withExamples } from "../terminal/flags.ts";

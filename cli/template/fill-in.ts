@@ -1,3 +1,5 @@
+import { deploymentSettings, settingsTable } from "../../infra/settings/deployment.ts";
+import { type Window, windowMessage } from "../../infra/settings/windows.ts";
 import {
   eventsVariable,
   monitoringVariable,
@@ -6,8 +8,7 @@ import {
 } from "../../lambda/environment.ts";
 import { fingerprint, functionName, parts, ruleName, scheduleGroupName } from "../../lambda/names.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
-import { deploymentSettings, settingsTable, type Values } from "../../lambda/settings-table.ts";
-import { type Window, windowMessage } from "../../lambda/triggers.ts";
+import type { Values } from "../../lambda/settings-table.ts";
 
 /** The cluster of the templates that come with the package; so long that every name is cut and thereby unique. */
 export const anyCluster = `AnyCluster${"0".repeat(60)}`;

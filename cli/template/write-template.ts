@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { packageRoot } from "../../lambda/package-root.ts";
+import { packageRoot } from "../../infra/package-root.ts";
 import { Failure } from "../terminal/failure.ts";
 import { type Asset, type Choice, fillIn } from "./fill-in.ts";
 

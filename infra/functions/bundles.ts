@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Part } from "../../lambda/names.ts";
-import { packageRoot } from "../../lambda/package-root.ts";
+import { packageRoot } from "../package-root.ts";
 
 /** A function's code: a folder in a clone, built by `npm run build`, or an archive in the package. */
 export function bundleOf(part: Part): string {

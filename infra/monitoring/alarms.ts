@@ -13,7 +13,7 @@ import { Construct, type IConstruct } from "constructs";
 import { minutes } from "../../lambda/core/duration.ts";
 import { type AlarmHeading, alarmName } from "../../lambda/names.ts";
 import type { Settings } from "../../lambda/settings.ts";
-import { settingsTable } from "../../lambda/settings-table.ts";
+import { settingsTable } from "../settings/deployment.ts";
 import type { Plan } from "../settings/plan.ts";
 import type { HolderMetrics } from "./metrics.ts";
 import { refuseUnusableTopics } from "./topic-key.ts";

@@ -6,6 +6,10 @@ import { Construct } from "constructs";
 import { formatDuration, parseDuration } from "../../lambda/core/duration.ts";
 import { fingerprint } from "../../lambda/names.ts";
 import type { Settings } from "../../lambda/settings.ts";
+import type { HolderDuration } from "../props.ts";
+import { mayUseKey } from "../restricted.ts";
+import { isDuration } from "../settings/check-props.ts";
+import { unusable } from "../settings/plan.ts";
 import {
   holdMessage,
   nameOfWindow,
@@ -15,11 +19,7 @@ import {
   type Trigger,
   type Window,
   windowMessage,
-} from "../../lambda/triggers.ts";
-import type { HolderDuration } from "../props.ts";
-import { mayUseKey } from "../restricted.ts";
-import { isDuration } from "../settings/check-props.ts";
-import { unusable } from "../settings/plan.ts";
+} from "../settings/windows.ts";
 import type { LaunchQueue } from "./launch-queue.ts";
 
 type TriggerProps = Readonly<{

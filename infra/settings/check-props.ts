@@ -1,7 +1,8 @@
 import { type Duration, Token } from "aws-cdk-lib";
-import { type Setting, settingsTable } from "../../lambda/settings-table.ts";
+import type { Setting } from "../../lambda/settings-table.ts";
 import { nearestName } from "../../lambda/spelling.ts";
 import type { HolderCluster, KarpenterNodeHolderProps } from "../props.ts";
+import { settingsTable } from "./deployment.ts";
 
 const { value: clusterValue } = settingsTable.cluster;
 

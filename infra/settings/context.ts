@@ -1,8 +1,8 @@
-import { checkDeployment } from "../../lambda/settings.ts";
-import { type SettingsTable, settingsTable } from "../../lambda/settings-table.ts";
+import type { SettingsTable } from "../../lambda/settings-table.ts";
 import type { HolderVpcIds } from "../network.ts";
 import type { KarpenterNodeHolderProps } from "../props.ts";
 import { misspelledKeys } from "./check-props.ts";
+import { checkDeployment, settingsTable } from "./deployment.ts";
 import { unusable } from "./plan.ts";
 
 /** The settings of `cdk deploy -c name=value`. */

@@ -2,13 +2,15 @@ import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IConstruct } from "constructs";
 import { formatDuration } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
-import { documentLink } from "../../lambda/package-root.ts";
-import { checkDeployment, type Settings } from "../../lambda/settings.ts";
-import type { deploymentSettings, Values } from "../../lambda/settings-table.ts";
-import type { Window } from "../../lambda/triggers.ts";
+import type { Settings } from "../../lambda/settings.ts";
+import type { Values } from "../../lambda/settings-table.ts";
 import type { HolderVpcIds } from "../network.ts";
+import { documentLink } from "../package-root.ts";
 import type { Access, KarpenterNodeHolderProps } from "../props.ts";
 import { isDuration, isKnown, namesIn, objectProps, problemOfProp } from "./check-props.ts";
+import type { deploymentSettings } from "./deployment.ts";
+import { checkDeployment } from "./deployment.ts";
+import type { Window } from "./windows.ts";
 
 /** Everything the construct builds from: settings checked, defaults filled in. */
 export type Plan = Readonly<{

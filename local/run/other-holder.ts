@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { longestWindow } from "../../infra/settings/windows.ts";
 import { clusterRoleBindingPath, clusterRolePath } from "../../lambda/cluster-access/manifest.ts";
 import { after } from "../../lambda/core/duration.ts";
 import { startOf } from "../../lambda/core/marks/hold-id.ts";
@@ -7,7 +8,6 @@ import type { CallContext, Clock, Holds, Journal, SeenNode } from "../../lambda/
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
-import { longestWindow } from "../../lambda/triggers.ts";
 import { StartError } from "./rights.ts";
 
 type Cluster = Readonly<{

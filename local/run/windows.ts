@@ -1,6 +1,6 @@
+import { holdMessage, nameOfWindow, type Window } from "../../infra/settings/windows.ts";
 import { after, parseDuration } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
-import { holdMessage, nameOfWindow, type Window } from "../../lambda/triggers.ts";
 import type { AlarmClock, Cancel } from "../holder/clock.ts";
 import { readSchedule, type Schedule } from "./schedule.ts";
 

@@ -15,7 +15,7 @@ import { alarmsWith, anAccount, anAlarm } from "./healthy-account.ts";
 const replaced = {
   account: "../../cli/doctor/aws/aws-account.ts",
   kubernetes: "../../cli/doctor/own-kubernetes.ts",
-  root: "../../lambda/package-root.ts",
+  root: "../../infra/package-root.ts",
 } as const;
 let account: Account = anAccount();
 const opened: unknown[] = [];

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
 import { flagOf } from "../../cli/terminal/setting-flags.ts";
-import { type Setting, settingsTable } from "../../lambda/settings-table.ts";
+import { settingsTable } from "../../infra/settings/deployment.ts";
+import type { Setting } from "../../lambda/settings-table.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 
 describe("the command template", () => {

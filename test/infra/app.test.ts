@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { App } from "aws-cdk-lib";
 import { describe, expect, it, vi } from "vitest";
 import { fillApp } from "../../infra/fill-app.ts";
-import { settingsTable } from "../../lambda/settings-table.ts";
+import { settingsTable } from "../../infra/settings/deployment.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { otherValues } from "../support/other-values.ts";
 

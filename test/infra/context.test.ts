@@ -1,8 +1,8 @@
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { expect, it } from "vitest";
 import { readContext } from "../../infra/settings/context.ts";
+import { deploymentSettings } from "../../infra/settings/deployment.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
-import { deploymentSettings } from "../../lambda/settings-table.ts";
 
 function problemsOf(context: Readonly<Record<string, unknown>>): readonly string[] {
   try {

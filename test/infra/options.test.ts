@@ -6,10 +6,11 @@ import { describe, expect, it } from "vitest";
 import { HolderStack } from "../../infra/holder-stack.ts";
 import { type HolderVpcObjects, KarpenterNodeHolder } from "../../infra/index.ts";
 import { readContext } from "../../infra/settings/context.ts";
+import { deploymentSettings } from "../../infra/settings/deployment.ts";
 import { metricNamespace, watchedMetrics } from "../../lambda/core/metrics.ts";
 import { monitoringVariable, SettingEnvironment } from "../../lambda/environment.ts";
 import { settingNames } from "../../lambda/settings.ts";
-import { deploymentSettings, holderSettings } from "../../lambda/settings-table.ts";
+import { holderSettings } from "../../lambda/settings-table.ts";
 import { otherCosts, otherValues } from "../support/other-values.ts";
 import { sentTooEarly } from "./sent-too-early.ts";
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fillIn, type Template, type TemplateKind } from "../../cli/template/fill-in.ts";
-import { checkDeployment } from "../../lambda/settings.ts";
-import { type Setting, settingsTable } from "../../lambda/settings-table.ts";
+import { checkDeployment, settingsTable } from "../../infra/settings/deployment.ts";
+import type { Setting } from "../../lambda/settings-table.ts";
 import { synthesizeStack, synthesizeTemplate } from "../../scripts/templates.ts";
 import { comparable } from "../support/comparable-template.ts";
 import { otherCosts, otherValues } from "../support/other-values.ts";

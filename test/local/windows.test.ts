@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { readWindow } from "../../infra/settings/windows.ts";
 import { hours, minutes } from "../../lambda/core/duration.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
-import { readWindow } from "../../lambda/triggers.ts";
 import { Windows } from "../../local/run/windows.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { VirtualClock } from "../../simulator/virtual-clock.ts";

@@ -23,12 +23,12 @@ const names = [
   "lambda/settings.ts",
   "lambda/settings-table.ts",
   "lambda/spelling.ts",
-  "lambda/triggers.ts",
   "lambda/names.ts",
-  "lambda/package-root.ts",
   "lambda/version.ts",
   "lambda/core/duration.ts",
   "lambda/core/scope.ts",
+  "lambda/core/requests.ts",
+  "lambda/core/rules.ts",
   "lambda/core/metrics.ts",
   "lambda/handlers/event-sources.ts",
   "lambda/core/errors.ts",
@@ -38,6 +38,9 @@ const names = [
   "lambda/cluster-access/template-names.ts",
   "package.json",
 ];
+
+/** Of deployments what the command line and `run` know, too: its settings and windows. */
+const ofDeployments = ["infra/settings/deployment.ts", "infra/settings/windows.ts", "infra/package-root.ts"];
 
 /** Each folder or file, and which of our files it may import. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
@@ -62,8 +65,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "lambda/system-clock.ts",
     "lambda/version.ts",
   ],
-  "lambda/settings": ["lambda/core/", "lambda/settings-", "lambda/triggers.ts"],
-  "lambda/triggers.ts": ["lambda/core/"],
+  "lambda/settings": ["lambda/core/", "lambda/settings-"],
   "lambda/environment.ts": ["lambda/core/", "lambda/settings.ts"],
   "lambda/wiring.ts": [
     "lambda/core/",
@@ -75,8 +77,8 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     "lambda/environment.ts",
   ],
   "report/": ["report/"],
-  "local/": ["local/", "report/", "lambda/", "package.json"],
-  "cli/": ["cli/", "local/", "report/", "lambda/", "package.json"],
+  "local/": ["local/", "report/", "lambda/", "package.json", "infra/settings/windows.ts"],
+  "cli/": ["cli/", "local/", "report/", "lambda/", "package.json", ...ofDeployments],
   "simulator/": ["simulator/", "cli/terminal/", "cli/views/", "local/", "lambda/"],
   // What the app asks about the cluster before a deployment is no part of the construct.
   "infra/": ["infra/", "lambda/aws/usable-cluster.ts", ...names],
@@ -105,6 +107,12 @@ describe("arrows point inward", () => {
     // It compares values, and knows nothing of where it runs.
     expect(librariesIn("lambda/core/").filter((library) => library !== "node:util")).toEqual([]);
     expect(librariesIn("lambda/handlers/").filter((library) => library !== "valibot")).toEqual([]);
+  });
+
+  it("keeps the CDK out of what the command line knows of deployments", () => {
+    const imported = ours.filter(({ path }) => ofDeployments.includes(path)).flatMap(importsOf);
+    const known = (path: string) => /^(lambda\/|node:)/.test(path) || ofDeployments.includes(path);
+    expect(imported.filter((path) => !known(path))).toEqual([]);
   });
 
   it("lets nothing import tests or the lab", () => {

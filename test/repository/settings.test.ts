@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { settingsTable } from "../../lambda/settings-table.ts";
+import { settingsTable } from "../../infra/settings/deployment.ts";
 import { settingsOfConstruct, settingsOnPage } from "../support/documented-settings.ts";
 
 it("the page has every setting with its default and meaning, and no other", () => {

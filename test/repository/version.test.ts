@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { documentLink } from "../../lambda/package-root.ts";
+import { documentLink } from "../../infra/package-root.ts";
 import { version as inLogs } from "../../lambda/version.ts";
 import { documents } from "./documents.ts";
 

@@ -11,8 +11,6 @@ vi.resetModules();
 vi.doMock("../../lambda/settings-table.ts", () => ({
   ...table,
   holderSettings: { ...table.holderSettings, coolDown },
-  settingsTable: { ...table.settingsTable, coolDown },
-  runSettings: { ...table.runSettings, coolDown },
 }));
 const { readConfig } = await import("../../lambda/environment.ts");
 const { readSettings } = await import("../../lambda/settings.ts");
@@ -22,7 +20,7 @@ const { commandLine } = await import("../../cli/command-line.ts");
 const { statusView } = await import("../../cli/views/status-view.ts");
 const { terraformSettings } = await import("../../scripts/terraform-settings.ts");
 const { chartFiles } = await import("../../scripts/chart.ts");
-const { settingsTable } = await import("../../lambda/settings-table.ts");
+const { settingsTable } = await import("../../infra/settings/deployment.ts");
 const { settingsOfConstruct, settingsOnPage } = await import("../support/documented-settings.ts");
 afterAll(() => {
   vi.doUnmock("../../lambda/settings-table.ts");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { settingsTable } from "../../lambda/settings-table.ts";
+import { settingsTable } from "../../infra/settings/deployment.ts";
 import { settingsSchema } from "../../scripts/settings-schema.ts";
 
 it("describes the settings of run, with its defaults", () => {

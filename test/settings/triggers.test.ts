@@ -1,7 +1,12 @@
 import { expect, it } from "vitest";
+import { checkDeployment } from "../../infra/settings/deployment.ts";
+import {
+  holdMessage,
+  problemsOfTrigger,
+  problemsOfWindow,
+  windowMessage,
+} from "../../infra/settings/windows.ts";
 import { hours } from "../../lambda/core/duration.ts";
-import { checkDeployment } from "../../lambda/settings.ts";
-import { holdMessage, problemsOfTrigger, problemsOfWindow, windowMessage } from "../../lambda/triggers.ts";
 import { someRules } from "../support/builders.ts";
 
 const rules = someRules({ maxRequest: hours(8) });

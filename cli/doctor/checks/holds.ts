@@ -1,9 +1,9 @@
+import { documentLink } from "../../../infra/package-root.ts";
 import { scheduleName } from "../../../lambda/aws/scheduler-releases.ts";
 import { type Duration, hours, minutes, parseDuration } from "../../../lambda/core/duration.ts";
 import type { PresentHold } from "../../../lambda/core/operate/check.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { SettingEnvironment } from "../../../lambda/environment.ts";
-import { documentLink } from "../../../lambda/package-root.ts";
 import { holderSettings } from "../../../lambda/settings-table.ts";
 import { about } from "../../terminal/text.ts";
 import { readLog } from "../aws/functions.ts";

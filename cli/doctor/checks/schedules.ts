@@ -1,6 +1,6 @@
+import { documentLink } from "../../../infra/package-root.ts";
 import { isHoldId } from "../../../lambda/core/marks/hold-id.ts";
 import { Environment } from "../../../lambda/environment.ts";
-import { documentLink } from "../../../lambda/package-root.ts";
 import type { ScheduleFacts } from "../aws/aws-account.ts";
 import type { Check, Facts } from "../doctor.ts";
 import { fail, ifAny, ok, orOk } from "../finding.ts";

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { flagOf } from "../../../cli/terminal/setting-flags.ts";
+import { checkDeployment, runSettings } from "../../../infra/settings/deployment.ts";
 import { holderName, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { writesNodeEvents } from "../../../lambda/core/rules.ts";
-import { checkDeployment, readSettings } from "../../../lambda/settings.ts";
-import { runSettings } from "../../../lambda/settings-table.ts";
+import { readSettings } from "../../../lambda/settings.ts";
 import { rightsToRun } from "../../../local/run/manifest-yaml.ts";
 import { chartFolder } from "../../../scripts/chart.ts";
 import { otherCosts, otherValues } from "../../support/other-values.ts";

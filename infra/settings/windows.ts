@@ -1,7 +1,7 @@
-import { formatDuration, hours, minutes, parseDuration } from "./core/duration.ts";
-import { linePattern } from "./core/requests.ts";
-import type { Rules } from "./core/rules.ts";
-import { admits, nodePoolOf, parseScope, wholeCluster } from "./core/scope.ts";
+import { formatDuration, hours, minutes, parseDuration } from "../../lambda/core/duration.ts";
+import { linePattern } from "../../lambda/core/requests.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
+import { admits, nodePoolOf, parseScope, wholeCluster } from "../../lambda/core/scope.ts";
 
 /** What starts a hold beside launches: an event, or a window. */
 export type Trigger = Readonly<{ for: string; scope?: string | undefined }>;

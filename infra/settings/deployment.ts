@@ -1,5 +1,6 @@
-import type { SettingsTable } from "./settings-kinds.ts";
-import { windowPattern } from "./triggers.ts";
+import { checkSettings, readValues, writeSettings } from "../../lambda/settings.ts";
+import { holderSettings, type SettingsTable } from "../../lambda/settings-table.ts";
+import { problemsOfWindow, readWindow, windowPattern } from "./windows.ts";
 
 /** What only a deployment reads. */
 export const deploymentSettings = {
@@ -115,3 +116,29 @@ export const deploymentSettings = {
     help: "`true`: reserve one concurrent execution, so that two sweeps never run at once",
   },
 } as const satisfies SettingsTable;
+
+/** What `run` reads: it has no EventBridge Scheduler to begin windows. */
+export const runSettings = { ...holderSettings, holdDuring: deploymentSettings.holdDuring };
+
+/** Every setting. */
+export const settingsTable = { ...holderSettings, ...deploymentSettings };
+
+/** Reads all settings of a deployment, and reports every problem. */
+export function checkDeployment(raw: Readonly<Record<string, unknown>>) {
+  const { settings, problems } = checkSettings(raw);
+  const { values: deployment, problems: others } = readValues(deploymentSettings, raw);
+  const windows = deployment.holdDuring.map(readWindow);
+  const misfits = windows.flatMap((window) => problemsOfWindow(window, settings));
+  const ofWindows = misfits.map((problem) => `holdDuring: ${problem}`);
+  if (raw.alarmTopicArn && deployment.monitoring === "none")
+    others.push("alarmTopicArn has no effect with monitoring=none");
+  const size = Object.values(writeSettings(settings)).join("").length;
+  if (size > longestEnvironment)
+    others.push(
+      `the settings are too long for the environment of a function: ${size} of ${longestEnvironment} letters`,
+    );
+  return { settings, deployment, windows, problems: [...problems, ...others, ...ofWindows] };
+}
+
+/** The values of all settings. Lambda takes 4 KB, names and the holder's own ARNs included. */
+const longestEnvironment = 2_400;
