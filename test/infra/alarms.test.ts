@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { App, Duration, Stack } from "aws-cdk-lib";
+import { type App, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import type { IAlarmAction } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
@@ -10,17 +10,17 @@ import { describe, expect, it } from "vitest";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
 import { documentLink } from "../../infra/package-root.ts";
 import { alarmNames } from "../../lambda/names.ts";
-import { resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
+import { newApp, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
 
 const template = synthesize();
 const prefix = "karpenter-node-holder-prod-";
 const alarmsOf = (of: Template) =>
   [...resourcesOf(of, "AWS::CloudWatch::Alarm").values()].map(({ Properties }) => Properties);
 const alarms = alarmsOf(template);
-const alarm = (heading: string, props?: Partial<KarpenterNodeHolderProps>) =>
-  (props ? alarmsOf(synthesize(props)) : alarms).find(({ AlarmName }) => AlarmName === prefix + heading);
+const alarm = (heading: string, props: Partial<KarpenterNodeHolderProps> = {}) =>
+  alarmsOf(synthesize(props)).find(({ AlarmName }) => AlarmName === prefix + heading);
 const root = join(import.meta.dirname, "../..");
-const hourly = { sweepEvery: Duration.hours(1) };
+const hourly = { sweepEvery: "1h" } as const;
 
 it("watches everything that can go wrong", () => {
   expect(alarms.map(({ AlarmName }) => String(AlarmName).slice(prefix.length)).sort()).toEqual([
@@ -77,8 +77,8 @@ it("creates the alarm on silent sweeps only when the timer and the rights in the
   expect(Resources[timer ?? ""]?.DependsOn).toContainEqual(expect.stringMatching(/Installed/));
 });
 
-it.each([
-  [{ sweepEvery: Duration.minutes(4) }, 300],
+it.each<[Partial<KarpenterNodeHolderProps>, number]>([
+  [{ sweepEvery: "4m" }, 300],
   [{}, 600],
   [hourly, 3900],
 ])("looks at periods that contain a sweep even when a timer comes late: with %j at %i s", (props, Period) => {
@@ -102,7 +102,7 @@ it("calls a function failing when three tries of the same work failed, however f
 });
 
 it("has no cap to watch where there is none", () => {
-  const uncapped = { hold: Duration.minutes(20), maxHold: Duration.minutes(0) };
+  const uncapped = { hold: "20m", maxHold: "0s" } as const;
   expect(alarm("hold-over-cap", uncapped)).toBeUndefined();
   expect(alarmsOf(synthesize(uncapped))).toHaveLength(alarms.length - 1);
 });
@@ -114,7 +114,7 @@ it("notifies the topic when any alarm begins and ends", () => {
 });
 
 it("lets its owner add an action to every alarm, and use its metrics", () => {
-  const stack = new Stack(new App(), "Mine");
+  const stack = new Stack(newApp(), "Mine");
   const holder = new KarpenterNodeHolder(stack, "Holder", { cluster: "prod" });
   const action: IAlarmAction = { bind: () => ({ alarmActionArn: "arn:mine" }) };
   holder.addAlarmAction(action);
@@ -129,7 +129,7 @@ it("lets its owner add an action to every alarm, and use its metrics", () => {
 });
 
 const errorsOf = (add: (holder: KarpenterNodeHolder, stack: Stack) => void, props: object = {}) => {
-  const app = new App();
+  const app = newApp();
   const stack = new Stack(app, "Mine");
   add(new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props }), stack);
   const messages = app.synth().stacks.flatMap((one) => one.messages);

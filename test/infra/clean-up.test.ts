@@ -1,4 +1,4 @@
-import { App, Aspects, CfnResource, NestedStack, Stack } from "aws-cdk-lib";
+import { Aspects, CfnResource, NestedStack, Stack } from "aws-cdk-lib";
 import { Annotations, Match, Template } from "aws-cdk-lib/assertions";
 import {
   AclCidr,
@@ -24,7 +24,7 @@ import { type HolderVpc, KarpenterNodeHolder } from "../../infra/index.ts";
 import { accessResource } from "../../lambda/cluster-access/template-names.ts";
 import { synthesizeTemplate } from "../../scripts/templates.ts";
 import { cleanUpNeeds } from "./clean-up-needs.ts";
-import { everyResource, synthesize, synthesizeEverything, templateOf } from "./synthesized.ts";
+import { everyResource, newApp, synthesize, synthesizeEverything, templateOf } from "./synthesized.ts";
 
 const holderIn = (stack: Stack, vpc: HolderVpc) =>
   new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", vpc });
@@ -204,7 +204,7 @@ describe("a destroy deletes nothing that the clean-up of the cluster still needs
   });
 
   it("with a VPC of another stack, which is deleted after the holder's", () => {
-    const app = new App();
+    const app = newApp();
     const network = new Stack(app, "Network");
     const vpc = vpcIn(network);
     const stack = new Stack(app, "Test");
@@ -228,7 +228,7 @@ describe("a destroy deletes nothing that the clean-up of the cluster still needs
   });
 
   it("in a nested stack, with a VPC of the stack around it", () => {
-    const outer = new Stack(new App(), "Outer");
+    const outer = new Stack(newApp(), "Outer");
     const vpc = vpcIn(outer);
     const inner = new NestedStack(outer, "Inner");
     holderIn(inner, { vpc });
@@ -243,7 +243,7 @@ describe("a destroy deletes nothing that the clean-up of the cluster still needs
 
 describe("a rule that lets the functions in", () => {
   it("from another stack, which may be deleted first, is reported with the prop to use instead", () => {
-    const app = new App();
+    const app = newApp();
     const vpc = { vpc: Vpc.fromVpcAttributes(new Stack(app, "Network"), "Vpc", attributes) };
     const clusters = new Stack(app, "Clusters");
     const stack = new Stack(app, "Test");
@@ -258,7 +258,7 @@ describe("a rule that lets the functions in", () => {
   });
 
   it("is in the holder's stack when the prop names a security group of another one", () => {
-    const app = new App();
+    const app = newApp();
     const clusters = new Stack(app, "Clusters");
     const vpc = vpcIn(clusters);
     const cluster = new SecurityGroup(clusters, "Cluster", { vpc });
@@ -272,7 +272,7 @@ describe("a rule that lets the functions in", () => {
   });
 
   it("from the stack around a nested one is reported, too: the nested stack cannot depend on it", () => {
-    const outer = new Stack(new App(), "Outer");
+    const outer = new Stack(newApp(), "Outer");
     const inner = new NestedStack(outer, "Inner");
     const holder = holderIn(inner, { vpc: vpcIn(outer) });
     clusterIn(outer).connections.allowFrom(holder, Port.HTTPS);

@@ -1,15 +1,15 @@
-import { App, Duration, Stack } from "aws-cdk-lib";
+import { Duration, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { CfnCluster, Cluster as OlderCluster } from "aws-cdk-lib/aws-eks";
 import { Cluster, KubernetesVersion } from "aws-cdk-lib/aws-eks-v2";
 import { describe, expect, it } from "vitest";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
 import { cleanUpNeeds } from "./clean-up-needs.ts";
-import { functionIn, resourcesOf } from "./synthesized.ts";
+import { functionIn, newApp, resourcesOf } from "./synthesized.ts";
 
 const version = KubernetesVersion.V1_34;
 const build = (props: (stack: Stack) => KarpenterNodeHolderProps) => {
-  const stack = new Stack(new App(), "Platform");
+  const stack = new Stack(newApp(), "Platform");
   const holder = new KarpenterNodeHolder(stack, "Holder", props(stack));
   return { stack, holder, template: () => Template.fromStack(stack) };
 };

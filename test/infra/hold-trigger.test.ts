@@ -1,8 +1,8 @@
-import { Duration } from "aws-cdk-lib";
-import { expect, it } from "vitest";
-import type { KarpenterNodeHolder, KarpenterNodeHolderProps } from "../../infra/index.ts";
+import { Duration, Stack } from "aws-cdk-lib";
+import { afterEach, expect, it } from "vitest";
+import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
-import { actions, allowed, resourcesOf, synthesize, synthesizeWith } from "./synthesized.ts";
+import { actions, allowed, newApp, resourcesOf, synthesize, synthesizeWith } from "./synthesized.ts";
 
 const onDeployments = (holder: KarpenterNodeHolder, about: object = {}, id = "Deployments") =>
   holder.holdOn(id, {
@@ -105,40 +105,34 @@ it("an id is refused a second time, also for the other kind", () => {
   );
 });
 
-type Refused = [
-  add: (holder: KarpenterNodeHolder) => unknown,
-  props: Partial<KarpenterNodeHolderProps>,
-  problem: string,
-];
+const holderWith = (props: Partial<KarpenterNodeHolderProps>) =>
+  new KarpenterNodeHolder(new Stack(newApp(), "Test"), "Holder", { cluster: "prod", ...props });
+const usual = holderWith({});
+const capped = holderWith({ maxRequest: "8h" });
+const byPool = holderWith({ scope: "nodepool" });
+afterEach(() => {
+  for (const holder of [usual, capped, byPool]) {
+    const { node } = holder.node.findChild("Triggers");
+    for (const { node: refused } of node.children) node.tryRemoveChild(refused.id);
+  }
+});
+
+type Refused = [add: () => unknown, problem: string];
 it.each<Refused>([
   [
-    (holder) => onDeployments(holder, { for: "9h" }),
-    { maxRequest: Duration.hours(8) },
+    () => onDeployments(capped, { for: "9h" }),
     "Deployments cannot be used: for must be a duration from 1m to 8h (maxRequest)",
   ],
-  [
-    (holder) => onDeployments(holder),
-    { scope: "nodepool" },
-    'Deployments cannot be used: scope must be "nodepool/NAME"',
-  ],
-  [(holder) => inOfficeHours(holder, { timeZone: "Berlin" }), {}, "did you mean Europe/Berlin?"],
+  [() => onDeployments(byPool), 'Deployments cannot be used: scope must be "nodepool/NAME"'],
+  [() => inOfficeHours(usual, { timeZone: "Berlin" }), "did you mean Europe/Berlin?"],
   ...[undefined, {}, { source: [] }, { detail: {} }, { source: undefined }].map(
     (eventPattern): Refused => [
-      (holder) => onDeployments(holder, { eventPattern }),
-      {},
+      () => onDeployments(usual, { eventPattern }),
       "Test/Holder/Triggers/Deployments cannot be used: eventPattern must name an event",
     ],
   ),
-  [
-    (holder) => onDeployments(holder, { name: "two\nlines" }),
-    {},
-    "Deployments cannot be used: name must be one line",
-  ],
-  [
-    (holder) => inOfficeHours(holder, { schedule: undefined }),
-    {},
-    "OfficeHours cannot be used: schedule must be cron",
-  ],
-])("what cannot be used stops the synth: %s with %j", (add, props, problem) => {
-  expect(() => synthesizeWith(add, props)).toThrow(problem);
+  [() => onDeployments(usual, { name: "two\nlines" }), "Deployments cannot be used: name must be one line"],
+  [() => inOfficeHours(usual, { schedule: undefined }), "OfficeHours cannot be used: schedule must be cron"],
+])("what cannot be used stops the synth: %s: %s", (add, problem) => {
+  expect(add).toThrow(problem);
 });

@@ -1,4 +1,4 @@
-import { App, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { Port, SecurityGroup, SubnetType, Vpc } from "aws-cdk-lib/aws-ec2";
 import { AccountPrincipal, Role } from "aws-cdk-lib/aws-iam";
@@ -18,6 +18,7 @@ import {
   allowed,
   everyResource,
   functionIn,
+  newApp,
   resourcesOf,
   synthesize,
   synthesizeEverything,
@@ -41,11 +42,11 @@ const namesIn = (template: Template): readonly string[] =>
     );
 
 const templateOf = (context: Readonly<Record<string, string>>): Template =>
-  Template.fromStack(new HolderStack(new App(), "Mine", readContext({ cluster: "prod", ...context }), {}));
+  Template.fromStack(new HolderStack(newApp(), "Mine", readContext({ cluster: "prod", ...context }), {}));
 
 /** What is deployed, and what stops the deployment. */
 function deployed(context: Readonly<Record<string, string>>) {
-  const app = new App();
+  const app = newApp();
   const { artifactId } = new HolderStack(app, "Mine", readContext({ cluster: "prod", ...context }), {});
   const { template, messages } = app.synth().getStackArtifact(artifactId);
   return {
@@ -91,7 +92,7 @@ it("puts all functions that call a private cluster into its network, and answers
 
 it("writes nothing into the cluster when access is manual, and names the roles to let in", () => {
   const settings = readContext({ cluster: "prod", access: "manual" });
-  const manual = Template.fromStack(new HolderStack(new App(), "Manual", settings, {}));
+  const manual = Template.fromStack(new HolderStack(newApp(), "Manual", settings, {}));
   manual.resourceCountIs("Custom::KarpenterNodeHolderAccess", 0);
   manual.resourceCountIs("AWS::Lambda::Function", 4);
   expect(JSON.stringify(manual.toJSON())).not.toContain("eks:CreateAccessEntry");
@@ -134,7 +135,7 @@ describe("a VPC of the CDK", () => {
       isolatedSubnetIds: ["subnet-isolated-a", "subnet-isolated-b"],
     });
   const build = (props: (stack: Stack) => Omit<HolderVpcObjects, "vpc">) => {
-    const stack = new Stack(new App(), "Mine");
+    const stack = new Stack(newApp(), "Mine");
     const vpc = { vpc: own(stack), ...props(stack) };
     const holder = new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", vpc });
     const template = () => Template.fromStack(stack);
@@ -192,7 +193,7 @@ describe("a VPC of the CDK", () => {
 it("stands beside the holders of other clusters: every fixed name is of one cluster, however alike their names", () => {
   const likeOurSuffixes = ["a-cluster", "a-dead-letters", "a-function-errors"];
   const clusters = [...likeOurSuffixes, "a", "a-b", "a_b", `${"c".repeat(99)}1`, `${"c".repeat(99)}2`];
-  const app = new App();
+  const app = newApp();
   const stacks = clusters.map((cluster, i) => {
     const stack = new Stack(app, `Of${i}`);
     const holder = new KarpenterNodeHolder(stack, "Holder", { cluster, holdDuring: "rate(1 day) 1h" });

@@ -1,22 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { App } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { describe, expect, it } from "vitest";
 import { HolderStack } from "../../infra/holder-stack.ts";
 import { readContext } from "../../infra/settings/context.ts";
-import { functionIn } from "./synthesized.ts";
+import { functionIn, newApp } from "./synthesized.ts";
 
 function templateIn(region?: string): Template {
-  const outdir = mkdtempSync(join(tmpdir(), "partition-"));
-  try {
-    const settings = readContext({ cluster: "prod" });
-    const props = region ? { env: { account: "111122223333", region } } : {};
-    return Template.fromStack(new HolderStack(new App({ outdir }), "Test", settings, props));
-  } finally {
-    rmSync(outdir, { recursive: true });
-  }
+  const settings = readContext({ cluster: "prod" });
+  const props = region ? { env: { account: "111122223333", region } } : {};
+  return Template.fromStack(new HolderStack(newApp(), "Test", settings, props));
 }
 
 /** Every text in a template, its parts joined as CloudFormation does. */
@@ -36,24 +27,24 @@ describe.each([
   ["cn-north-1", "aws-cn", "cn-north-1.console.amazonaws.cn"],
   ["eusc-de-east-1", "aws-eusc", "eusc-de-east-1.console.amazonaws-eusc.eu"],
 ])("in %s", (region, partition, host) => {
-  const template = () => templateIn(region);
+  const template = templateIn(region);
 
   it("names resources by ARNs of its own partition only", () => {
-    const arns = textsIn(template().toJSON().Resources).filter((text) => text.startsWith("arn:"));
+    const arns = textsIn(template.toJSON().Resources).filter((text) => text.startsWith("arn:"));
     expect(arns.length).toBeGreaterThan(10);
     const fits = (arn: string) => /^arn:AWS::Partition:/.test(arn) || arn.startsWith(`arn:${partition}:`);
     expect(arns.filter((arn) => !fits(arn))).toEqual([]);
   });
 
   it("links to its own console", () => {
-    const [link] = textsIn(template().findOutputs("Dashboard").Dashboard?.Value);
+    const [link] = textsIn(template.findOutputs("Dashboard").Dashboard?.Value);
     expect(link).toBe(
       `https://${host}/cloudwatch/home?region=${region}#dashboards/dashboard/karpenter-node-holder-prod`,
     );
   });
 
   it("leaves out the recursion setting, which Lambda does not offer there", () => {
-    expect(recursionIn(template())).toBeUndefined();
+    expect(recursionIn(template)).toBeUndefined();
   });
 });
 
@@ -66,22 +57,21 @@ it("lets hold's follow-ups come back by its own queue where Lambda detects loops
 });
 
 describe("in a region that is known only at deployment", () => {
-  const template = () => templateIn();
+  const template = templateIn();
 
   it("lets CloudFormation decide on the recursion setting", () => {
-    const anywhere = template();
-    const [condition] = Object.keys(anywhere.findConditions("*"));
-    expect(recursionIn(anywhere)).toEqual({ "Fn::If": [condition, "Allow", { Ref: "AWS::NoValue" }] });
+    const [condition] = Object.keys(template.findConditions("*"));
+    expect(recursionIn(template)).toEqual({ "Fn::If": [condition, "Allow", { Ref: "AWS::NoValue" }] });
     const regions = ["ap-southeast-6", "mx-central-1"].map((one) => ({
       "Fn::Not": [{ "Fn::Equals": [{ Ref: "AWS::Region" }, one] }],
     }));
     const isCommercial = { "Fn::Equals": [{ Ref: "AWS::Partition" }, "aws"] };
-    expect(Object.values(anywhere.findConditions("*"))).toEqual([{ "Fn::And": [isCommercial, ...regions] }]);
+    expect(Object.values(template.findConditions("*"))).toEqual([{ "Fn::And": [isCommercial, ...regions] }]);
   });
 
   it("looks up the console of the partition", () => {
-    const link = JSON.stringify(template().findOutputs("Dashboard"));
+    const link = JSON.stringify(template.findOutputs("Dashboard"));
     expect(link).toContain('{"Fn::FindInMap":["Console",{"Ref":"AWS::Partition"},"domain"]}');
-    expect(JSON.stringify(template().findMappings("Console"))).toContain("console.amazonaws.cn");
+    expect(JSON.stringify(template.findMappings("Console"))).toContain("console.amazonaws.cn");
   });
 });

@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { App, Duration, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Topic } from "aws-cdk-lib/aws-sns";
+import { DISABLE_ASSET_STAGING_CONTEXT } from "aws-cdk-lib/cx-api";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -15,21 +13,26 @@ export type Resource = Readonly<{
   DeletionPolicy?: string;
 }>;
 
-/** The template of a stack; the CDK itself leaves what it synthesized in the folder for temporary things. */
+/** An app that copies no code of functions: a template names it by its hash. */
+export const newApp = (context: object = {}): App =>
+  new App({ treeMetadata: false, context: { [DISABLE_ASSET_STAGING_CONTEXT]: true, ...context } });
+
+/** The template of a stack. */
 export function templateOf(fill: (stack: Stack) => void, context: object = {}): Template {
-  const outdir = mkdtempSync(join(tmpdir(), "synthesized-"));
-  try {
-    const stack = new Stack(new App({ outdir, context: { ...context } }), "Test");
-    fill(stack);
-    return Template.fromStack(stack);
-  } finally {
-    rmSync(outdir, { recursive: true });
-  }
+  const stack = new Stack(newApp(context), "Test");
+  fill(stack);
+  return Template.fromStack(stack);
 }
 
-/** The template of a stack with one holder. */
-export const synthesize = (props: Partial<KarpenterNodeHolderProps> = {}): Template =>
-  templateOf((stack) => new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props }));
+const known = new Map<string, Template>();
+
+/** The template of a stack with one holder; synthesized once for all tests of a process. */
+export function synthesize(props: Partial<KarpenterNodeHolderProps> = {}): Template {
+  const key = JSON.stringify(props);
+  const template = known.get(key) ?? synthesizeWith(() => {}, props);
+  known.set(key, template);
+  return template;
+}
 
 /** The template of a stack with one holder to which something was added. */
 export const synthesizeWith = (
@@ -38,9 +41,11 @@ export const synthesizeWith = (
 ): Template =>
   templateOf((stack) => add(new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", ...props })));
 
+let everything: Template | undefined;
+
 /** The template with every option set to something else than its default. */
-export const synthesizeEverything = (): Template =>
-  templateOf(
+export function synthesizeEverything(): Template {
+  everything ??= templateOf(
     (stack) =>
       new KarpenterNodeHolder(stack, "Holder", {
         cluster: "prod",
@@ -72,6 +77,8 @@ export const synthesizeEverything = (): Template =>
         reserveConcurrency: true,
       }),
   );
+  return everything;
+}
 
 export const resourcesOf = (template: Template, type: string): ReadonlyMap<string, Resource> =>
   new Map(Object.entries(template.findResources(type) as Record<string, Resource>));

@@ -1,9 +1,10 @@
-import { App, Duration, Stack } from "aws-cdk-lib";
+import { Duration, Stack } from "aws-cdk-lib";
 import { expect, it } from "vitest";
 import { KarpenterNodeHolder } from "../../infra/index.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { newApp } from "./synthesized.ts";
 
-const newStack = (app = new App(), id = "Mine", region = "eu-west-1") =>
+const newStack = (app = newApp(), id = "Mine", region = "eu-west-1") =>
   new Stack(app, id, { env: { account: "111122223333", region } });
 
 /** Builds from props that no compiler has checked, as in a JavaScript app. */
@@ -55,7 +56,7 @@ it("takes a prop that is undefined or null for one that was left out", () => {
 });
 
 it("refuses a second holder for one cluster, and names the first; the same name elsewhere is another cluster", () => {
-  const app = new App();
+  const app = newApp();
   const inRegion = (id: string, region: string) =>
     new KarpenterNodeHolder(newStack(app, id, region), "Holder", { cluster: "prod" });
   inRegion("Ireland", "eu-west-1");

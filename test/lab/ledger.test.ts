@@ -13,7 +13,7 @@ import { Scenario } from "../../simulator/scenario.ts";
 const every = seconds(30);
 const { annotation: key } = Karpenter.v1;
 
-/** Twelve hours of bursts in virtual time, recorded as on an account. */
+/** Four hours of bursts in virtual time, recorded as on an account. */
 async function play() {
   const world = new Scenario({ hold: minutes(20), auto: false });
   world.addNode("old");
@@ -26,7 +26,7 @@ async function play() {
     nodes: async () => nodesOf(world),
   };
   const samples: Sample[] = [beginning("prod", every, world.time)];
-  const end = after(world.time, hours(12));
+  const end = after(world.time, hours(4));
   for (let n = 0; world.time < end; n++) {
     if (n % 120 === 0) for (let i = 0; i < 3; i++) world.launch({ joinsAfter: seconds(40) });
     await world.pass(every);
@@ -50,7 +50,7 @@ const broken = (samples: readonly Sample[]) =>
 type NodesSample = Extract<Sample, { kind: "nodes" }>;
 type RecordSample = Extract<Sample, { kind: "record" }>;
 
-describe("a ledger of twelve hours", async () => {
+describe("a ledger of four hours", async () => {
   const samples = await play();
   const [, noon] = samples;
   const at = (minute: number) => after(noon?.at ?? new Date(), minutes(minute));
