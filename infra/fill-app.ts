@@ -1,7 +1,7 @@
 import { type App, type Environment, Validations } from "aws-cdk-lib";
 import { AwsSolutionsChecks } from "cdk-nag";
-import { stackName } from "../lambda/names.ts";
 import { HolderStack } from "./holder-stack.ts";
+import { stackName } from "./names.ts";
 import { type ContextSettings, readContext } from "./settings/context.ts";
 
 type Filled = Readonly<{ stack: HolderStack; props: ContextSettings["props"] }>;

@@ -9,7 +9,7 @@ import { Construct } from "constructs";
 import { minutes } from "../lambda/core/duration.ts";
 import { holderName } from "../lambda/core/marks/keys.ts";
 import type { MetricName } from "../lambda/core/metrics.ts";
-import { scheduleAlias } from "../lambda/names.ts";
+import { scheduleAlias } from "../lambda/environment.ts";
 import { ClusterAccess } from "./access/cluster-access.ts";
 import { acknowledgeWildcard } from "./acknowledge.ts";
 import { environmentOf } from "./functions/environment.ts";

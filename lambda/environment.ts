@@ -10,6 +10,9 @@ export const Environment = {
   releaseFunctionArn: "RELEASE_FUNCTION_ARN",
 } as const;
 
+/** One-shots invoke the release function by this alias alone; what comes through it cannot force a release. */
+export const scheduleAlias = "schedule";
+
 /** "true" where events about holds are sent. */
 export const eventsVariable = "EVENTS";
 

@@ -1,6 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Part, parts } from "../lambda/names.ts";
+import { type Part, parts } from "../infra/names.ts";
 import { buildFunctions, bundleFile } from "./bundles.ts";
 
 const record = join(import.meta.dirname, "bundle-sizes.json");

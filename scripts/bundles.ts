@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { type Part, parts } from "../lambda/names.ts";
+import { type Part, parts } from "../infra/names.ts";
 import { bundledPackages } from "./licenses.ts";
 import { plainSchemaKeys } from "./schema-keys.ts";
 

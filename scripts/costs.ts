@@ -1,6 +1,6 @@
+import { alarmNames } from "../infra/names.ts";
 import { type Duration, hours, minutes, seconds } from "../lambda/core/duration.ts";
 import { Metric } from "../lambda/core/metrics.ts";
-import { alarmNames } from "../lambda/names.ts";
 import { markdownTable } from "./markdown-table.ts";
 import { writeBlock } from "./page-block.ts";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
-import { parts } from "../lambda/names.ts";
+import { parts } from "../infra/names.ts";
 import { packagesFile } from "./bundles.ts";
 import { bundledPackages, licensesOf } from "./licenses.ts";
 import { plainSchemaKeys } from "./schema-keys.ts";

@@ -5,9 +5,9 @@ import { gzipSync } from "node:zlib";
 import { App } from "aws-cdk-lib";
 import { anyCluster, type Resource, type TemplateKind, templateKinds } from "../cli/template/fill-in.ts";
 import { HolderStack } from "../infra/holder-stack.ts";
+import { functionName, parts } from "../infra/names.ts";
 import { readContext } from "../infra/settings/context.ts";
 import { settingsTable } from "../infra/settings/deployment.ts";
-import { functionName, parts } from "../lambda/names.ts";
 import { zipFolder } from "./zip-folder.ts";
 
 /** Writes the templates that `karpenter-node-holder template` fills in; returns the package whose code is beside them. */

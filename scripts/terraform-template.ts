@@ -1,8 +1,8 @@
 import { anyCluster, type Resource, type TemplateKind } from "../cli/template/fill-in.ts";
+import { functionName, parts, ruleName, scheduleGroupName } from "../infra/names.ts";
 import { settingsTable } from "../infra/settings/deployment.ts";
 import { windowMessage } from "../infra/settings/windows.ts";
 import { monitoringVariable, SettingEnvironment } from "../lambda/environment.ts";
-import { functionName, parts, ruleName, scheduleGroupName } from "../lambda/names.ts";
 import { readSettings } from "../lambda/settings.ts";
 import { synthesizeStack } from "./templates.ts";
 

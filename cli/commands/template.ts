@@ -65,7 +65,7 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
   if (!alarmTopicArn && alarms === "notify" && monitoring !== "none") throw silentAlarms;
   const { writeTemplate } = await import("../template/write-template.ts");
   writeTemplate({ settings, windows, ...deployment, bucket, prefix, folder: options.out });
-  const { stackName } = await import("../../lambda/names.ts");
+  const { stackName } = await import("../../infra/names.ts");
   out(`Written to ${options.out}. Next, with a profile and region of the cluster's account:
 
   aws s3 cp --recursive ${options.out} s3://${bucket}/${prefix}

@@ -1,7 +1,7 @@
+import { functionName, type Part } from "../../infra/names.ts";
 import { isAws } from "../../lambda/aws/errors.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
-import { functionName, type Part } from "../../lambda/names.ts";
 import { nearestName } from "../../lambda/spelling.ts";
 import { explainAwsError } from "../aws-errors.ts";
 import { type AwsConfig, awsConfig, type ClusterFlags, type HolderFlags } from "../terminal/cluster-flags.ts";

@@ -1,8 +1,8 @@
+import type { Part } from "../../infra/names.ts";
 import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import { Environment, SettingEnvironment } from "../../lambda/environment.ts";
-import type { Part } from "../../lambda/names.ts";
 import type { Account, FunctionFacts } from "./aws/aws-account.ts";
 import { type Findings, type Fix, type Found, fail } from "./finding.ts";
 import { type Inside, parseInside } from "./inside.ts";

@@ -1,3 +1,4 @@
+import { fingerprint, functionName, parts, ruleName, scheduleGroupName } from "../../infra/names.ts";
 import { deploymentSettings, settingsTable } from "../../infra/settings/deployment.ts";
 import { type Window, windowMessage } from "../../infra/settings/windows.ts";
 import {
@@ -6,7 +7,6 @@ import {
   SettingEnvironment,
   settingsEnvironment,
 } from "../../lambda/environment.ts";
-import { fingerprint, functionName, parts, ruleName, scheduleGroupName } from "../../lambda/names.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
 import type { Values } from "../../lambda/settings-table.ts";
 

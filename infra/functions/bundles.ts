@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Part } from "../../lambda/names.ts";
+import type { Part } from "../names.ts";
 import { packageRoot } from "../package-root.ts";
 
 /** A function's code: a folder in a clone, built by `npm run build`, or an archive in the package. */

@@ -1,6 +1,6 @@
 import { ArnFormat, Stack } from "aws-cdk-lib";
 import type { Construct } from "constructs";
-import { functionName, type Part } from "../../lambda/names.ts";
+import { functionName, type Part } from "../names.ts";
 
 /** The ARN of one of the holder's functions by its name, for what must name a function before it exists. */
 export const functionArn = (scope: Construct, name: string, part: Part): string =>

@@ -3,7 +3,7 @@ import { Alias } from "aws-cdk-lib/aws-lambda";
 import { SqsDestination } from "aws-cdk-lib/aws-lambda-destinations";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
-import { scheduleAlias } from "../../lambda/names.ts";
+import { scheduleAlias } from "../../lambda/environment.ts";
 import { acknowledge } from "../acknowledge.ts";
 import type { Plan } from "../settings/plan.ts";
 import { HolderFunction } from "./holder-function.ts";

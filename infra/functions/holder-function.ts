@@ -20,8 +20,8 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
-import { functionName, type Part } from "../../lambda/names.ts";
 import { acknowledgeWildcard } from "../acknowledge.ts";
+import { functionName, type Part } from "../names.ts";
 import type { HolderVpcIds } from "../network.ts";
 import { recursiveLoopAllowed } from "../partition.ts";
 import { bundleOf } from "./bundles.ts";

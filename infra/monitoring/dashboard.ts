@@ -9,7 +9,7 @@ import {
   Stats,
 } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
-import { dashboardName } from "../../lambda/names.ts";
+import { dashboardName } from "../names.ts";
 import type { HolderMetrics } from "./metrics.ts";
 
 type Shown = Readonly<{

@@ -4,10 +4,11 @@ import { type IGrantable, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
 import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
 import { Construct, type IConstruct } from "constructs";
-import { launchesAndProbes, probeSource } from "../../lambda/handlers/event-sources.ts";
-import { ruleName } from "../../lambda/names.ts";
+import { probeSource } from "../../lambda/handlers/event-sources.ts";
 import { acknowledge } from "../acknowledge.ts";
+import { launchesAndProbes } from "../event-pattern.ts";
 import type { HolderFunction } from "../functions/holder-function.ts";
+import { ruleName } from "../names.ts";
 
 const sealed = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true } as const;
 type RuleOfEvents = Pick<RuleProps, "description" | "eventPattern"> &

@@ -2,9 +2,9 @@ import { Stack } from "aws-cdk-lib";
 import { PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnScheduleGroup } from "aws-cdk-lib/aws-scheduler";
 import { Construct } from "constructs";
-import { scheduleGroupName } from "../../lambda/names.ts";
 import { acknowledgeWildcard } from "../acknowledge.ts";
 import type { HolderFunction } from "../functions/holder-function.ts";
+import { scheduleGroupName } from "../names.ts";
 
 /** The group of the one-shots, and the role with which they invoke the release function. */
 export class ReleaseSchedules extends Construct {

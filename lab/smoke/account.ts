@@ -1,8 +1,8 @@
 import { EKSClient } from "@aws-sdk/client-eks";
 import { GetFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { unlessGone } from "../../cli/aws-errors.ts";
+import { functionName } from "../../infra/names.ts";
 import { describeCluster, whyUnusable } from "../../lambda/aws/usable-cluster.ts";
-import { functionName } from "../../lambda/names.ts";
 import { type Check, judged, type Seen, type Smoke } from "./smoke.ts";
 
 /** What must be so before anything is created. */

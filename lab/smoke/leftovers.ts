@@ -6,8 +6,8 @@ import { GetFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { GetScheduleGroupCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { ListQueuesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { unlessGone } from "../../cli/aws-errors.ts";
+import { alarmNames, functionName, parts, scheduleGroupName, stackName } from "../../infra/names.ts";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
-import { alarmNames, functionName, parts, scheduleGroupName, stackName } from "../../lambda/names.ts";
 import { type Check, judgedEmpty, type Smoke } from "./smoke.ts";
 
 /** Checks that after a destroy nothing of this holder is left in the account. */

@@ -1,8 +1,7 @@
-import { readConfig } from "../environment.ts";
+import { readConfig, scheduleAlias } from "../environment.ts";
 import { orCheck } from "../handlers/check.ts";
 import { onHoldExpired, onOneShot } from "../handlers/release.ts";
 import { type InvocationContext, invocation } from "../invocation.ts";
-import { scheduleAlias } from "../names.ts";
 import { systemClock } from "../system-clock.ts";
 import { wireRelease } from "../wiring.ts";
 

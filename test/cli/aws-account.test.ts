@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { awsAccount } from "../../cli/doctor/aws/aws-account.ts";
-import { launchesAndProbes } from "../../lambda/handlers/event-sources.ts";
+import { launchesAndProbes } from "../../infra/event-pattern.ts";
 import { roleWith } from "../fuzz/aws-answers.ts";
 import {
   type AwsAnswer,

@@ -3,10 +3,10 @@ import * as v from "valibot";
 import { nodePoolSchema } from "../../cli/advise/objects.ts";
 import type { Account, AlarmFacts, FunctionFacts } from "../../cli/doctor/aws/aws-account.ts";
 import type { AccessFinding } from "../../cli/doctor/compare-manifest.ts";
+import type { Part } from "../../infra/names.ts";
 import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
 import { after, type Duration } from "../../lambda/core/duration.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
-import type { Part } from "../../lambda/names.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import {
   type Answers,

@@ -1,6 +1,6 @@
+import type { Part } from "../../infra/names.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import type { Part } from "../../lambda/names.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import {
   adminSince,

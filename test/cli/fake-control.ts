@@ -1,6 +1,6 @@
 import { vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
-import { functionName } from "../../lambda/names.ts";
+import { functionName } from "../../infra/names.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 

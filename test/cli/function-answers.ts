@@ -1,7 +1,7 @@
 import type { Account } from "../../cli/doctor/aws/aws-account.ts";
+import type { Part } from "../../infra/names.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
-import type { Part } from "../../lambda/names.ts";
 import { version } from "../../lambda/version.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { someRules } from "../support/builders.ts";

@@ -8,8 +8,8 @@ import { Alias, Key } from "aws-cdk-lib/aws-kms";
 import { CfnTopic, type ITopic, Topic } from "aws-cdk-lib/aws-sns";
 import { describe, expect, it } from "vitest";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
+import { alarmNames } from "../../infra/names.ts";
 import { documentLink } from "../../infra/package-root.ts";
-import { alarmNames } from "../../lambda/names.ts";
 import { newApp, resourcesOf, synthesize, synthesizeEverything } from "./synthesized.ts";
 
 const template = synthesize();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { parts } from "../../lambda/names.ts";
+import { parts } from "../../infra/names.ts";
 import { measuredSizes, recordedSizes } from "../../scripts/bundle-sizes.ts";
 import { bundleFile, bundleInto } from "../../scripts/bundles.ts";
 import { newFolder } from "../support/new-folder.ts";

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { FileSystem } from "aws-cdk-lib";
 import type { Template } from "aws-cdk-lib/assertions";
 import { bundleOf } from "../../infra/functions/bundles.ts";
+import { parts } from "../../infra/names.ts";
 import { documentLink } from "../../infra/package-root.ts";
-import { parts } from "../../lambda/names.ts";
 
 /** A template as a reviewer reads it: a paragraph for each resource. */
 export const summaryOf = (template: Template): readonly string[] =>

@@ -23,7 +23,6 @@ const names = [
   "lambda/settings.ts",
   "lambda/settings-table.ts",
   "lambda/spelling.ts",
-  "lambda/names.ts",
   "lambda/version.ts",
   "lambda/core/duration.ts",
   "lambda/core/scope.ts",
@@ -39,8 +38,14 @@ const names = [
   "package.json",
 ];
 
-/** Of deployments what the command line and `run` know, too: its settings and windows. */
-const ofDeployments = ["infra/settings/deployment.ts", "infra/settings/windows.ts", "infra/package-root.ts"];
+/** Of deployments what the command line and `run` know, too: its settings, windows and names. */
+const ofDeployments = [
+  "infra/settings/deployment.ts",
+  "infra/settings/windows.ts",
+  "infra/event-pattern.ts",
+  "infra/names.ts",
+  "infra/package-root.ts",
+];
 
 /** Each folder or file, and which of our files it may import. */
 const allowed: Readonly<Record<string, readonly string[]>> = {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { parts } from "../../infra/names.ts";
 import { settingsTable } from "../../infra/settings/deployment.ts";
-import { parts } from "../../lambda/names.ts";
 import { terraformTemplates } from "../../scripts/terraform.ts";
 import { terraformSettings } from "../../scripts/terraform-settings.ts";
 

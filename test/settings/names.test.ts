@@ -6,7 +6,7 @@ import {
   parts,
   scheduleGroupName,
   stackName,
-} from "../../lambda/names.ts";
+} from "../../infra/names.ts";
 import fc from "../support/fast-check.ts";
 
 const clusters = fc.stringMatching(/^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$/);

@@ -6,7 +6,7 @@ import {
   ListEventSourceMappingsCommand,
   UpdateEventSourceMappingCommand,
 } from "@aws-sdk/client-lambda";
-import { functionName, type Part } from "../../../lambda/names.ts";
+import { functionName, type Part } from "../../../infra/names.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import { invoke } from "../../control/control.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";

@@ -1,6 +1,6 @@
+import { alarmName, alarmNames } from "../../../infra/names.ts";
 import { after, type Duration, minutes, parseDuration } from "../../../lambda/core/duration.ts";
 import { monitoringVariable, SettingEnvironment } from "../../../lambda/environment.ts";
-import { alarmName, alarmNames } from "../../../lambda/names.ts";
 import { about } from "../../terminal/text.ts";
 import type { AlarmFacts } from "../aws/aws-account.ts";
 import type { Check } from "../doctor.ts";

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
+import { launchesAndProbes } from "../../../infra/event-pattern.ts";
 import { documentLink } from "../../../infra/package-root.ts";
 import { Environment } from "../../../lambda/environment.ts";
-import { launchesAndProbes } from "../../../lambda/handlers/event-sources.ts";
 import { readLog } from "../aws/functions.ts";
 import { probeKeyIn } from "../aws/launch-path.ts";
 import { type Check, turnedOff } from "../doctor.ts";

@@ -1,8 +1,8 @@
 import { KubernetesObjectApi } from "@kubernetes/client-node";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import type { Part } from "../../../infra/names.ts";
 import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import type { Part } from "../../../lambda/names.ts";
 import { launchEvent } from "../../../simulator/fake-ec2.ts";
 import { allAwsBehaviour, type Emulator } from "../emulator/emulator.ts";
 import type { DeployedCluster } from "./cluster.ts";

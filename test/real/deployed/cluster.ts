@@ -18,10 +18,10 @@ import {
   StartMessageMoveTaskCommand,
 } from "@aws-sdk/client-sqs";
 import { CoreV1Api, type KubeConfig, KubernetesObjectApi } from "@kubernetes/client-node";
+import { functionName, type Part, scheduleGroupName } from "../../../infra/names.ts";
 import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
 import type { Duration } from "../../../lambda/core/duration.ts";
 import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import { functionName, type Part, scheduleGroupName } from "../../../lambda/names.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 import type { EksPlane } from "../engines/eks-plane.ts";
 import { until } from "../engines/processes.ts";

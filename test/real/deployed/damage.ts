@@ -12,10 +12,10 @@ import {
 } from "@aws-sdk/client-iam";
 import { RbacAuthorizationV1Api, type V1PolicyRule } from "@kubernetes/client-node";
 import { onTestFinished } from "vitest";
+import type { Part } from "../../../infra/names.ts";
 import { after, type Duration } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { Environment } from "../../../lambda/environment.ts";
-import type { Part } from "../../../lambda/names.ts";
 import { HoldTable, Kind } from "../../../lambda/record/item-table.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 import type { DeployedCluster } from "./cluster.ts";

@@ -7,7 +7,7 @@ import { Asset } from "aws-cdk-lib/aws-s3-assets";
 import { CfnInclude } from "aws-cdk-lib/cloudformation-include";
 import type { Asset as Part } from "../../../cli/template/fill-in.ts";
 import { bundleOf } from "../../../infra/functions/bundles.ts";
-import { stackName } from "../../../lambda/names.ts";
+import { stackName } from "../../../infra/names.ts";
 import { keptCluster } from "../../../scripts/keep-template.ts";
 import { synthesizeStack } from "../../../scripts/templates.ts";
 import { readKeptTemplates } from "../../infra/kept-templates.ts";

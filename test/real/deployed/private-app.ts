@@ -1,7 +1,7 @@
 import { App, Stack } from "aws-cdk-lib";
 import { type IVpc, SecurityGroup, Vpc } from "aws-cdk-lib/aws-ec2";
 import { KarpenterNodeHolder } from "../../../infra/index.ts";
-import { stackName } from "../../../lambda/names.ts";
+import { stackName } from "../../../infra/names.ts";
 
 /** An app whose stack has the holder and all of its network; the cluster has a private endpoint. */
 const app = new App();

@@ -3,7 +3,7 @@ import {
   DescribeAlarmHistoryCommand,
   DescribeAlarmsCommand,
 } from "@aws-sdk/client-cloudwatch";
-import { alarmName } from "../../../lambda/names.ts";
+import { alarmName } from "../../../infra/names.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 import { patience, until } from "../engines/processes.ts";
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { CloudWatchLogsClient, DescribeLogGroupsCommand } from "@aws-sdk/client-cloudwatch-logs";
-import { stackName } from "../../../lambda/names.ts";
+import { stackName } from "../../../infra/names.ts";
 import {
   type AwsBehaviour,
   account,

@@ -19,8 +19,8 @@ import {
   type QueueFacts,
   type RuleFacts,
 } from "../../../cli/doctor/aws/aws-account.ts";
+import { alarmNames, functionName, type Part, scheduleGroupName } from "../../../infra/names.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
-import { alarmNames, functionName, type Part, scheduleGroupName } from "../../../lambda/names.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
 import type { DeployedCluster } from "../deployed/cluster.ts";
 import { forbid } from "../deployed/damage.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { holderName } from "./core/marks/keys.ts";
+import { holderName } from "../lambda/core/marks/keys.ts";
 
 /** What is deployed as a function of its own; the bundle and the entry file carry the same name. */
 export const parts = ["hold", "release", "sweep", "control", "cluster-access"] as const;
@@ -11,9 +11,6 @@ const longestName = 64;
 /** The fixed name of a function of this cluster, for example karpenter-node-holder-prod-release. */
 export const functionName = (cluster: string, part: Part): string =>
   nameFor(cluster, `-${part}`, longestName);
-
-/** One-shots invoke the release function by this alias alone; what comes through it cannot force a release. */
-export const scheduleAlias = "schedule";
 
 export const scheduleGroupName = (cluster: string): string => nameFor(cluster, "", longestName);
 
