@@ -59,12 +59,32 @@ const resourcesOf = (template: Template): ReadonlyMap<string, unknown> =>
         ...others,
         ...(Code !== undefined && { Code: bundleWith(String(Object(Code).S3Key).replace(".zip", "")) }),
         ...(bundle !== undefined && { bundle: bundleWith(String(bundle)) }),
-        ...(DashboardBody !== undefined && { DashboardBody: JSON.parse(String(joined(DashboardBody))) }),
+        ...(DashboardBody !== undefined && dashboardOf(JSON.parse(String(joined(DashboardBody))))),
       };
       const after = DependsOn?.map(named).sort().join(", ");
       return [`${named(id)} (${Type})`, { ...(after && { after }), ...Object(joined(properties)) }];
     }),
   );
+
+/** What a dashboard shows and where, without what is alike in all its widgets. */
+function dashboardOf({ start, widgets }: Dashboard): object {
+  const periods = new Set<unknown>();
+  const shown = widgets.map(({ type, width, height, x, y, properties }) => {
+    const { title, view = type, region: _, yAxis: _axis, metrics, ...others } = properties;
+    const drawn = metrics?.map((metric) => {
+      const { period, ...about } = Object(metric.at(-1));
+      periods.add(period);
+      return [...metric.slice(0, -1), about];
+    });
+    const place = `${title} (${view}, ${width}x${height} at ${x},${y})`;
+    return [place, { ...others, ...(drawn && { metrics: drawn }) }];
+  });
+  return { start, periods: [...periods], ...Object.fromEntries(shown) };
+}
+
+type Widget = Readonly<Record<"type" | "width" | "height" | "x" | "y", unknown>> &
+  Readonly<{ properties: Record<string, unknown> & { metrics?: readonly (readonly unknown[])[] } }>;
+type Dashboard = Readonly<{ start: unknown; widgets: readonly Widget[] }>;
 
 /** The outputs of a template, in the same way. */
 export const outputsOf = (template: Template): readonly string[] =>
@@ -87,7 +107,7 @@ const bundleWith = (hash: string): string => `bundle of ${bundles.get(hash) ?? "
 /** A logical id without the hash that the CDK appends. */
 const named = (id: string): string => id.replace(/^Holder(?=.)/, "").replace(/[0-9A-F]{8}$/, "");
 
-/** The value with its references as text: {Name}, {Name.Attribute}. */
+/** The value with its references as text: {Name}, {Name.Attribute}. Of a policy, its statements. */
 function joined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(joined);
   if (typeof value !== "object" || value === null) return value;
@@ -96,19 +116,29 @@ function joined(value: unknown): unknown {
   if (key === "Fn::GetAtt" && Array.isArray(inner)) return `{${named(inner[0])}.${inner[1]}}`;
   if (key === "Fn::FindInMap" && Array.isArray(inner)) return `{${inner.map(joined).join(".")}}`;
   if (key === "Fn::Join" && Array.isArray(inner)) return inner[1].map(joined).join(inner[0]);
+  if ("Statement" in value) return joined(value.Statement);
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, joined(one)]));
 }
 
 const width = 120;
 
-/** Lists of as many items are compared item by item; of others, the items that only one of them has are shown. */
+/** Lists of as many items are compared item by item; of others, statements by their actions, and other items as a whole. */
 function differences(before: unknown, now: unknown, depth: number): readonly string[] {
   const signed = (sign: string, value: unknown) =>
     linesOf(value, depth).map((line) => `${sign}${line.slice(1)}`);
   if (Array.isArray(before) && Array.isArray(now) && before.length !== now.length) {
-    const onlyIn = (some: readonly unknown[], others: readonly unknown[]) =>
-      some.filter((one) => !others.some((other) => isDeepStrictEqual(one, other)));
-    return [...signed("-", onlyIn(before, now)), ...signed("+", onlyIn(now, before))];
+    const actOf = (one: unknown) => [Object(one).Effect, Object(one).Action];
+    const onlyIn = (some: readonly unknown[], others: readonly unknown[], of = (one: unknown) => one) =>
+      some.filter((one) => !others.some((other) => isDeepStrictEqual(of(one), of(other))));
+    const [gone, added] = [onlyIn(before, now), onlyIn(now, before)];
+    if (gone.some((one) => typeof one === "string")) return [...signed("-", gone), ...signed("+", added)];
+    const changed = gone.flatMap((old) => {
+      const other = added.find((one) => isDeepStrictEqual(actOf(one), actOf(old)));
+      if (other === undefined) return [];
+      return [`${"  ".repeat(depth)}- ${actOf(old).join(" ")}:`, ...differences(old, other, depth + 1)];
+    });
+    const [lost, more] = [onlyIn(gone, added, actOf), onlyIn(added, gone, actOf)];
+    return [...changed, ...signed("-", lost), ...signed("+", more)];
   }
   const names = new Set([before, now].flatMap((fields) => Object.keys(Object(fields))));
   return [...names].flatMap((name) => {
