@@ -22,6 +22,10 @@ const failOn = (pattern: RegExp, error = new Error("timed out")) => {
     if (pattern.test(call)) throw error;
   };
 };
+const marked = async (...names: string[]) => {
+  for (const name of names) world.cluster.addNode({ name });
+  for (const name of names) await world.mark(name, present);
+};
 /** Done once: while API servers learn of a change, or by the caller after it if nothing waits for them. */
 const whileWaiting = (act: () => Promise<void>) => {
   let done: Promise<void> | undefined;
@@ -62,9 +66,7 @@ describe("installing", () => {
     world.eks.entries.set(role, { groups: ["karpenter-node-holder"], policies: new Set() });
     await world.rights.write(present);
     failOn(/AssociateAccessPolicy/);
-
     await expect(install()).rejects.toThrow("timed out");
-
     expect(entries()).toContain(role);
     expect(world.access.all.size).toBe(4);
   });
@@ -100,8 +102,7 @@ describe("installing", () => {
 describe("changing", () => {
   it("writes the rights once and leaves every mark where the annotation is the same", async () => {
     await install();
-    world.cluster.addNode({ name: "a" });
-    await world.mark("a", present);
+    await marked("a");
     world.calls.length = 0;
 
     await change();
@@ -136,8 +137,7 @@ describe("changing", () => {
 
   it("to another annotation is refused while nodes are marked, with the command that releases them", async () => {
     await change();
-    for (const name of ["a", "b"]) world.cluster.addNode({ name });
-    for (const name of ["a", "b"]) await world.mark(name, present);
+    await marked("a", "b");
     const before = [...world.access.all];
     world.config = { ...world.config, holdAnnotation: other };
     const refused = change();
@@ -174,19 +174,13 @@ describe("changing", () => {
 describe("removing", () => {
   beforeEach(async () => {
     await install();
-    for (const name of ["a", "b"]) world.cluster.addNode({ name });
-    for (const name of ["a", "b"]) await world.mark(name, present);
+    await marked("a", "b");
   });
 
   it("removes marks, rights and entries; again, it changes nothing", async () => {
     expect(await remove()).toEqual({ remains: [], isFirst: true });
     expect(await remove()).toEqual({ remains: [], isFirst: false });
-
-    expect({ nodes: world.nodes, entries: entries(), objects: world.access.all.size }).toEqual({
-      nodes: {},
-      entries: [],
-      objects: 0,
-    });
+    expect([world.nodes, entries(), world.access.all.size]).toEqual([{}, [], 0]);
   });
 
   it("revokes the rights before it removes marks for the last time", async () => {
@@ -234,26 +228,22 @@ describe("removing", () => {
     expect(world.calls).toEqual(Array(2).fill("DescribeCluster"));
   });
 
-  it("reports what remains in a cluster that cannot be reached", async () => {
-    failOn(/ \/api/);
-
-    const remains = ["marks on nodes, ClusterRole, binding or policy (timed out)"];
-    expect(await remove()).toEqual({ remains, isFirst: true });
-
-    expect(entries()).toEqual([]);
-    expect(world.log.reported("something of ours remains in the cluster")).toHaveLength(1);
-  });
+  it.each([
+    [/ \/api/, "marks on nodes, ClusterRole, binding or policy (timed out)", true],
+    [/DescribeCluster/, "everything: the cluster could not be described (timed out)", false],
+  ])(
+    "reports what remains where %s fails, and removes the entries if it knows the cluster",
+    async (call, what, isKnown) => {
+      failOn(call);
+      expect(await remove()).toEqual({ remains: [what], isFirst: isKnown });
+      expect(entries()).toEqual(isKnown ? [] : world.config.roles);
+      expect(world.log.reported("something of ours remains in the cluster")).toHaveLength(1);
+    },
+  );
 
   it("names the access entries that remain", async () => {
     failOn(/DeleteAccessEntry/);
     const remaining = world.config.roles.map((role) => `access entry of ${role} (timed out)`);
     expect((await remove()).remains).toEqual(expect.arrayContaining(remaining));
-  });
-
-  it("leaves everything where the cluster cannot be described", async () => {
-    failOn(/DescribeCluster/);
-    const remains = ["everything: the cluster could not be described (timed out)"];
-    expect(await remove()).toEqual({ remains, isFirst: false });
-    expect(entries()).toEqual(world.config.roles);
   });
 });

@@ -56,9 +56,6 @@ class Cluster {
   get price(): number {
     return relaunch + eviction * this.#pods;
   }
-  get learned(): readonly number[] {
-    return this.#account?.pauses.learned ?? [];
-  }
 
   /** One minute in which so many nodes are needed. */
   pass(needed: number): void {
@@ -77,6 +74,12 @@ class Cluster {
     this.cost += gone.size * this.price + this.#names.length - needed;
   }
 
+  /** More nodes are needed for a minute, and not for so many after it. */
+  pause(length: number, needed = 2): void {
+    this.pass(needed);
+    for (let minute = 0; minute < length; minute++) this.pass(1);
+  }
+
   /** The minutes until a node that is not needed is gone. */
   passUntilGone(most: number): number {
     let passed = 0;
@@ -93,13 +96,10 @@ class Cluster {
     const most = Math.max(needed, this.#names.length, this.#pauses.length + 1);
     for (let n = 1; n < most; n++) {
       const length = this.#pauses[n - 1] ?? 0;
-      if (n >= needed) this.#pauses[n - 1] = length + 1;
-      else {
-        this.#pauses[n - 1] = 0;
-        if (length === 0) continue;
-        this.least += Math.min(length, this.price);
-        this.pauses += 1;
-      }
+      this.#pauses[n - 1] = n >= needed ? length + 1 : 0;
+      if (n >= needed || length === 0) continue;
+      this.least += Math.min(length, this.price);
+      this.pauses += 1;
     }
   }
 }
@@ -128,20 +128,15 @@ describe("all pauses together cost at most four times the least, and three relau
   });
 
   test("where a node is needed when it hurts most, or for what was learned before", () => {
-    const moves = fc.array(
-      fc.tuple(fc.constantFrom("when it goes", "soon", "late"), fc.integer({ min: 1, max: 12 })),
-      {
-        maxLength: 12,
-      },
-    );
+    const move = fc.constantFrom("when it goes", "soon", "late");
+    const moves = fc.array(fc.tuple(move, fc.integer({ min: 1, max: 12 })), { maxLength: 12 });
     fc.assert(
       fc.property(podCounts, moves, (pods, all) => {
         const cluster = new Cluster(pods);
         for (const [move, times] of all)
           for (let n = 0; n < times; n++) {
-            cluster.pass(2);
+            cluster.pause({ "when it goes": 0, soon: 1, late: 30 }[move]);
             if (move === "when it goes") cluster.passUntilGone(60);
-            else for (let minute = 0; minute < (move === "soon" ? 1 : 30); minute++) cluster.pass(1);
           }
         expectBound(cluster);
       }),
@@ -152,21 +147,16 @@ describe("all pauses together cost at most four times the least, and three relau
   test("where long pauses teach not to wait, and then short ones follow, again and again", () => {
     const cluster = new Cluster(0);
     for (let round = 0; round < 50; round++)
-      for (const length of [20, 20, 20, 1, 1, 1, 1]) {
-        cluster.pass(2);
-        for (let minute = 0; minute < length; minute++) cluster.pass(1);
-      }
+      for (const length of [20, 20, 20, 1, 1, 1, 1]) cluster.pause(length);
     expectBound(cluster);
   });
 });
 
 describe("a node that is rarely needed again within the time of its relaunch", () => {
-  const taught = (pods: number, length = 30): Cluster => {
+  const long: readonly number[] = Array(6).fill(30);
+  const taught = (pods: number, lengths = long): Cluster => {
     const cluster = new Cluster(pods);
-    for (let n = 0; n < 6; n++) {
-      cluster.pass(2);
-      for (let minute = 0; minute < length; minute++) cluster.pass(1);
-    }
+    for (const length of lengths) cluster.pause(length);
     cluster.pass(2);
     cluster.words.length = 0;
     return cluster;
@@ -188,36 +178,18 @@ describe("a node that is rarely needed again within the time of its relaunch", (
     );
   });
 
-  test("waits again after some short pauses", () => {
-    const cluster = taught(0);
-    for (let n = 0; n < 8; n++) {
-      cluster.pass(1);
-      cluster.pass(2);
-    }
-    expect(cluster.passUntilGone(30)).toBe(6);
-  });
-
-  test("waits where pauses are short", () => {
-    expect(taught(0, 3).passUntilGone(30)).toBe(6);
-  });
-
-  test("waits where short and long pauses are as frequent", () => {
-    const cluster = new Cluster(0);
-    for (let n = 0; n < 40; n++) {
-      cluster.pass(2);
-      for (let minute = 0; minute < (n % 2 ? 1 : 30); minute++) cluster.pass(1);
-    }
-    cluster.pass(2);
-    expect(cluster.passUntilGone(30)).toBe(6);
+  test.each([
+    ["again after some short pauses", [...long, ...Array(8).fill(1)]],
+    ["where pauses are short", Array(6).fill(3)],
+    ["where short and long pauses are as frequent", Array(20).fill([30, 1]).flat()],
+  ])("waits %s", (_, lengths) => {
+    expect(taught(0, lengths).passUntilGone(30)).toBe(6);
   });
 });
 
 test("of more than eight superfluous nodes the others always wait", () => {
   const cluster = new Cluster(0);
-  for (let n = 0; n < 10; n++) {
-    cluster.pass(13);
-    for (let minute = 0; minute < 30; minute++) cluster.pass(1);
-  }
+  for (let n = 0; n < 10; n++) cluster.pause(30, 13);
   cluster.pass(13);
   cluster.pass(1);
   expect(cluster.nodes).toBe(13 - levels);
@@ -267,9 +239,7 @@ describe("pauses", () => {
     let pauses: Pauses = noPauses;
     for (let round = 0; round < 200; round++) {
       const news = { at: after(noon, hours(round)), now: after(noon, hours(round + 1)) };
-      pauses = pausesAfter(pauses, {
-        ...{ ...news, superfluous: round % 2 ? 0 : 1_000, taken: 0, launched: 0, relaunchCost: minutes(5) },
-      });
+      pauses = look(pauses, 0, { ...news, superfluous: round % 2 ? 0 : 1_000 });
       expect(pauses.open.length).toBeLessThanOrEqual(mostPauses);
     }
     expect(pauses.learned).toHaveLength(levels);

@@ -64,9 +64,7 @@ describe("a launch", () => {
     ["came before a forced release", 18, { released: { at: at(19), because: "upgrade" } }, /^no launch/],
   ])("that %s holds nothing", (_, minute, about, because) => {
     const plan = planAt(20, { record: aRecord(about), launches: [launchAt(minute)] });
-    expect(plan.until).toBeUndefined();
-    expect(plan.record.hold).toBeUndefined();
-    expect(plan.counted).toEqual([]);
+    expect([plan.until, plan.record.hold, plan.counted]).toEqual([undefined, undefined, []]);
     expect(plan.because).toMatch(because);
   });
 
@@ -99,16 +97,11 @@ describe("the end of a launch hold", () => {
     const passes = new Passes();
     passes.at(0, [launchAt(0)]);
     const over = passes.at(20);
-    expect(over).toMatchObject({ because: "the hold expired", dueAt: at(20) });
-    expect(over.until).toBeUndefined();
-    expect(over.record).toMatchObject({ hold: { ended: { at: at(20), because: "the hold expired" } } });
-    expect(over.record.launchHold).toBeUndefined();
+    const because = "the hold expired";
+    expect([over.because, over.dueAt, over.record.hold?.ended?.at]).toEqual([because, at(20), at(20)]);
+    expect([over.until, over.record.launchHold]).toEqual([undefined, undefined]);
     const next = passes.at(21, [launchAt(21)]);
-    expect(next).toMatchObject({
-      until: at(41),
-      steps: ["start"],
-      past: { endedBecause: "the hold expired" },
-    });
+    expect(next).toMatchObject({ until: at(41), steps: ["start"], past: { endedBecause: because } });
     expect(next.record.hold?.id.localeCompare(over.record.hold?.id ?? "")).toBe(1);
   });
 
@@ -135,11 +128,8 @@ describe("the end of a launch hold", () => {
   it("is followed by no breather where the cap cut nothing off", () => {
     const passes = new Passes({ maxHold: hours(1) });
     reported(passes, launches(0, 40, 10));
-    expect(passes.at(60)).toMatchObject({
-      because: "the hold expired",
-      record: { figures: { capped: false } },
-    });
-    expect(passes.record).not.toHaveProperty("quiet");
+    expect(passes.at(60).because).toBe("the hold expired");
+    expect([passes.record.figures.capped, passes.record.quiet]).toEqual([false, undefined]);
     expect(passes.at(61, [launchAt(61)]).until).toEqual(at(81));
   });
 
@@ -165,10 +155,9 @@ describe("the end of a launch hold", () => {
   });
 
   it("comes at once where the setting scope keeps no hold of this scope any more", () => {
-    const plan = planAt(5, { record: aHeldRecord(), rules: rulesWith(120, "nodepool") });
-    expect(plan.because).toBe("the setting scope has changed");
-    expect(plan.record).toMatchObject({ hold: { ended: { at: at(5) } } });
-    expect(plan.record.launchHold).toBeUndefined();
+    const { because, record } = planAt(5, { record: aHeldRecord(), rules: rulesWith(120, "nodepool") });
+    expect(because).toBe("the setting scope has changed");
+    expect([record.hold?.ended?.at, record.launchHold]).toEqual([at(5), undefined]);
   });
 });
 
@@ -183,21 +172,18 @@ describe("the initial delay", () => {
     expect(passes.record.figures.launches).toEqual({ default: 1 });
   });
 
-  it("that ends first is looked at first; those that are over need no look", () => {
-    const passes = new Passes(rules, aHeldRecord());
+  it("that ends first is looked at first, by a look of its own; those that are over need no look", () => {
+    const passes = new Passes(rules, aHeldRecord({ looks: { oneShot: at(20) } }));
     const all = [launchAt(11), launchAt(10), launchAt(12), launchAt(1)];
     expect(passes.at(12, all).oneShot).toEqual(at(15));
-  });
-
-  it("of a launch that NodeClaims show ends by a look of its own during a hold", () => {
-    const passes = new Passes(rules, aHeldRecord({ looks: { oneShot: at(20) } }));
-    expect(passes.at(12, [launchAt(10)]).oneShot).toEqual(at(15));
     expect(passes.at(15, [launchAt(10)]).until).toEqual(at(30));
   });
 });
 
 describe("each launch is counted once", () => {
   const counts = ({ record }: Passes) => Object.values(record.figures.launches).reduce((a, b) => a + b, 0);
+  const many = (minute: number, count: number) =>
+    Array.from({ length: count }, (_, n) => launchAt(minute, { instance: `i-${minute}-${n}` }));
 
   it("in whatever batches its duplicates come, by events or NodeClaims", () => {
     const passes = new Passes();
@@ -211,16 +197,13 @@ describe("each launch is counted once", () => {
 
   it("also where more come at once than a record remembers", () => {
     const passes = new Passes();
-    const all = Array.from({ length: 700 }, (_, n) => launchAt(0, { instance: `i-${n}` }));
-    for (const minute of [0, 1, 2]) passes.at(minute, all);
+    for (const minute of [0, 1, 2]) passes.at(minute, many(0, 700));
     expect(counts(passes)).toBe(700);
     expect(Object.keys(passes.record.seen)).toHaveLength(500);
   });
 
   it("and the youngest are remembered, in whatever order they came", () => {
     const passes = new Passes();
-    const many = (minute: number, count: number) =>
-      Array.from({ length: count }, (_, n) => launchAt(minute, { instance: `i-${minute}-${n}` }));
     passes.at(5, many(5, 400));
     passes.at(6, many(2, 200));
     const kept = Object.keys(passes.record.seen);
@@ -236,9 +219,7 @@ describe("each launch is counted once", () => {
   });
 
   it("by NodePool; beyond ten NodePools the others are counted together", () => {
-    const all = Array.from({ length: 12 }, (_, n) =>
-      launchAt(0, { instance: `i-${n}`, nodePool: `pool-${n}` }),
-    );
+    const all = many(0, 12).map((one, n) => ({ ...one, nodePool: `pool-${n}` }));
     const { figures } = planAt(0, { launches: all }).record;
     expect(Object.keys(figures.launches)).toHaveLength(11);
     expect(figures.launches).toMatchObject({ "pool-0": 1, others: 2 });
@@ -248,9 +229,8 @@ describe("each launch is counted once", () => {
 describe("the figures of a hold", () => {
   it("are the most nodes that it held, how often its end was moved, and whether the cap cut it", () => {
     const passes = new Passes();
-    passes.at(0, [launchAt(0)], { nodes: nodesNamed(["a", "b"]) });
-    passes.at(5, [launchAt(5)], { nodes: nodesNamed(["a", "b", "c"]) });
-    passes.at(10, [launchAt(10)], { nodes: nodesNamed(["a"]) });
+    for (const [minute, names] of [["a", "b"], ["a", "b", "c"], ["a"]].entries())
+      passes.at(minute, [launchAt(minute)], { nodes: nodesNamed(names) });
     expect(passes.record.figures).toMatchObject({ nodes: 3, extensions: 2, capped: false });
   });
 

@@ -1,10 +1,9 @@
 import { Stack } from "aws-cdk-lib";
-import { Match, Template } from "aws-cdk-lib/assertions";
-import { Port, SecurityGroup, SubnetType, Vpc } from "aws-cdk-lib/aws-ec2";
+import { Template } from "aws-cdk-lib/assertions";
 import { AccountPrincipal, Role } from "aws-cdk-lib/aws-iam";
 import { describe, expect, it } from "vitest";
 import { HolderStack } from "../../infra/holder-stack.ts";
-import { type HolderVpcObjects, KarpenterNodeHolder } from "../../infra/index.ts";
+import { KarpenterNodeHolder } from "../../infra/index.ts";
 import { readContext } from "../../infra/settings/context.ts";
 import { deploymentSettings } from "../../infra/settings/deployment.ts";
 import { metricNamespace, watchedMetrics } from "../../lambda/core/metrics.ts";
@@ -42,7 +41,7 @@ const namesIn = (template: Template): readonly string[] =>
     );
 
 const templateOf = (context: Readonly<Record<string, string>>): Template =>
-  Template.fromStack(new HolderStack(newApp(), "Mine", readContext({ cluster: "prod", ...context }), {}));
+  Template.fromJSON(deployed(context).template);
 
 /** What is deployed, and what stops the deployment. */
 function deployed(context: Readonly<Record<string, string>>) {
@@ -77,35 +76,14 @@ it.each(Object.entries(otherValues(deploymentSettings)))(
   },
 );
 
-it("puts all functions that call a private cluster into its network, and answers CloudFormation from outside", () => {
-  const functions = [...resourcesOf(everything, "AWS::Lambda::Function").values()];
-  const inside = functions.filter(({ Properties }) => "VpcConfig" in Properties);
-  expect(inside).toHaveLength(5);
-  for (const { Properties } of inside)
-    expect(Properties.VpcConfig).toEqual({
-      SubnetIds: ["subnet-0123456789abcdef0"],
-      SecurityGroupIds: ["sg-0123456789abcdef0"],
-    });
-  const outside = functions.filter((one) => !inside.includes(one));
-  expect(outside).toMatchObject([{ Properties: { Handler: "framework.onEvent" } }]);
-});
-
 it("writes nothing into the cluster when access is manual, and names the roles to let in", () => {
-  const settings = readContext({ cluster: "prod", access: "manual" });
-  const manual = Template.fromStack(new HolderStack(newApp(), "Manual", settings, {}));
+  const manual = templateOf({ access: "manual" });
   manual.resourceCountIs("Custom::KarpenterNodeHolderAccess", 0);
   manual.resourceCountIs("AWS::Lambda::Function", 4);
   expect(JSON.stringify(manual.toJSON())).not.toContain("eks:CreateAccessEntry");
   const { RolesToAdmit } = manual.findOutputs("*");
   const roles = JSON.stringify(RolesToAdmit).match(/"Fn::GetAtt":\["Holder\w+Role\w+","Arn"\]/g);
   expect(roles).toHaveLength(4);
-});
-
-it("has outputs for operators in any stack", () => {
-  const template = synthesizeWith((holder) => holder.addOutputs());
-  const values = Object.values(template.findOutputs("*")).map(({ Value }) => JSON.stringify(Value));
-  expect(values).toHaveLength(9);
-  expect(values.join()).toContain("aws lambda invoke --function-name ");
 });
 
 it("lets others ask control or force a release, and no more", () => {
@@ -126,70 +104,6 @@ it("lets others ask control or force a release, and no more", () => {
   }
 });
 
-describe("a VPC of the CDK", () => {
-  const own = (stack: Stack) =>
-    Vpc.fromVpcAttributes(stack, "Vpc", {
-      vpcId: "vpc-1",
-      availabilityZones: ["eu-west-1a", "eu-west-1b"],
-      privateSubnetIds: ["subnet-private-a", "subnet-private-b"],
-      isolatedSubnetIds: ["subnet-isolated-a", "subnet-isolated-b"],
-    });
-  const build = (props: (stack: Stack) => Omit<HolderVpcObjects, "vpc">) => {
-    const stack = new Stack(newApp(), "Mine");
-    const vpc = { vpc: own(stack), ...props(stack) };
-    const holder = new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", vpc });
-    const template = () => Template.fromStack(stack);
-    return { holder, stack, template };
-  };
-  const networkOfHold = (template: Template) => functionIn(template, "hold")?.VpcConfig;
-
-  it("has the functions in its private subnets, with a security group that the cluster can let in", () => {
-    const { holder, stack, template } = build(() => ({}));
-    const cluster = SecurityGroup.fromSecurityGroupId(stack, "Cluster", "sg-cluster");
-    cluster.connections.allowFrom(holder, Port.tcp(443));
-    const made = template();
-    made.hasResourceProperties("AWS::EC2::SecurityGroup", {
-      GroupDescription: "Functions of the node holder; the cluster must let them in on port 443",
-    });
-    const [group] = resourcesOf(made, "AWS::EC2::SecurityGroup").keys();
-    expect(networkOfHold(made)).toEqual({
-      SubnetIds: ["subnet-private-a", "subnet-private-b"],
-      SecurityGroupIds: [{ "Fn::GetAtt": [group, "GroupId"] }],
-    });
-    made.hasResourceProperties("AWS::EC2::SecurityGroupIngress", {
-      FromPort: 443,
-      GroupId: "sg-cluster",
-      SourceSecurityGroupId: { "Fn::GetAtt": [group, "GroupId"] },
-    });
-  });
-
-  it("has them let in by the cluster's security groups that are named", () => {
-    const { template } = build((stack) => ({
-      clusterSecurityGroups: [SecurityGroup.fromSecurityGroupId(stack, "Cluster", "sg-cluster")],
-    }));
-    template().hasResourceProperties("AWS::EC2::SecurityGroupIngress", {
-      FromPort: 443,
-      ToPort: 443,
-      IpProtocol: "tcp",
-      GroupId: "sg-cluster",
-      SourceSecurityGroupId: { "Fn::GetAtt": [Match.stringLikeRegexp("^HolderSecurityGroup"), "GroupId"] },
-    });
-  });
-
-  it("has them in the subnets and security groups chosen", () => {
-    const { template } = build((stack) => ({
-      subnets: { subnetType: SubnetType.PRIVATE_ISOLATED },
-      securityGroups: [SecurityGroup.fromSecurityGroupId(stack, "Mine", "sg-mine")],
-    }));
-    const made = template();
-    made.resourceCountIs("AWS::EC2::SecurityGroup", 0);
-    expect(networkOfHold(made)).toEqual({
-      SubnetIds: ["subnet-isolated-a", "subnet-isolated-b"],
-      SecurityGroupIds: ["sg-mine"],
-    });
-  });
-});
-
 it("stands beside the holders of other clusters: every fixed name is of one cluster, however alike their names", () => {
   const likeOurSuffixes = ["a-cluster", "a-dead-letters", "a-function-errors"];
   const clusters = [...likeOurSuffixes, "a", "a-b", "a_b", `${"c".repeat(99)}1`, `${"c".repeat(99)}2`];
@@ -202,15 +116,11 @@ it("stands beside the holders of other clusters: every fixed name is of one clus
   });
   const names = stacks.map((stack) => Template.fromStack(stack)).flatMap(namesIn);
   expect(new Set(names).size).toBe(names.length);
-  expect(new Set(names.map((name) => name.split(" ")[0]))).toEqual(
-    new Set([
-      "AWS::CloudWatch::Alarm",
-      "AWS::CloudWatch::Dashboard",
-      "AWS::Events::Rule",
-      "AWS::Lambda::Function",
-      "AWS::Logs::LogGroup",
-      "AWS::Scheduler::ScheduleGroup",
-    ]),
+  expect([...new Set(names.map((name) => name.split(" ")[0]))].toSorted()).toEqual(
+    [
+      ...["CloudWatch::Alarm", "CloudWatch::Dashboard", "Events::Rule", "Lambda::Function"],
+      ...["Logs::LogGroup", "Scheduler::ScheduleGroup"],
+    ].map((type) => `AWS::${type}`),
   );
 });
 
@@ -254,12 +164,10 @@ describe("monitoring", () => {
   });
 
   it("refuses a topic for alarms that are not there", () => {
-    const settings = {
-      cluster: "prod",
-      monitoring: "none",
-      alarmTopicArn: "arn:aws:sns:eu-west-1:111122223333:ops",
-    };
-    expect(() => readContext(settings)).toThrow("alarmTopicArn has no effect with monitoring=none");
+    const alarmTopicArn = "arn:aws:sns:eu-west-1:111122223333:ops";
+    expect(() => readContext({ cluster: "prod", monitoring: "none", alarmTopicArn })).toThrow(
+      "alarmTopicArn has no effect with monitoring=none",
+    );
   });
 });
 

@@ -1,11 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { messageOf } from "../../lambda/core/errors.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/transport.ts";
 import { systemClock as clock } from "../../lambda/system-clock.ts";
 import { requestUrl, serveHttp } from "../../local/http-server.ts";
 import { NodeWatch } from "../../local/run/node-watch.ts";
-import { streamOf } from "../../local/run/watch-stream.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 
@@ -67,6 +65,15 @@ describe("the watch of nodes", () => {
     await begun;
   }
 
+  /** A watch of another server, whose list this is. */
+  async function watchOf(url: string, call: () => Promise<object>): Promise<void> {
+    const login = { access: async () => ({ server: url, tls: {}, headers: {} }), refresh: () => {} };
+    const about = { api: { call }, login, selector: "pool", clock, log: new CollectedLog() };
+    const other = new NodeWatch({ ...about, onChange: () => {} });
+    onTestFinished(() => other.stop());
+    await other.start();
+  }
+
   it("reports existing nodes, and each that joins, changes and leaves", async () => {
     joins("a");
     cluster.addNode({ name: "other" });
@@ -121,7 +128,7 @@ describe("the watch of nodes", () => {
     await expect.poll(() => reported, soon).toEqual(["joined meanwhile"]);
   });
 
-  it("asks for bookmarks, and continues from the last one after a pause", async (test) => {
+  it("asks for bookmarks, and continues from the last one after a pause", async () => {
     const asked: URLSearchParams[] = [];
     const times: number[] = [];
     const bookmark = { type: "BOOKMARK", object: { kind: "Node", metadata: { resourceVersion: "42" } } };
@@ -132,13 +139,8 @@ describe("the watch of nodes", () => {
       const [begin, end] = [JSON.stringify(bookmark).slice(0, 20), JSON.stringify(bookmark).slice(20)];
       response.write(begin, () => setTimeout(() => response.end(`${end}\n`), 50));
     });
-    test.onTestFinished(() => server.stop());
-    const login = { access: async () => ({ server: server.url, tls: {}, headers: {} }), refresh: () => {} };
-    const empty = { call: async () => ({ items: [], metadata: { resourceVersion: "7" } }) };
-    const log = new CollectedLog();
-    const marked = new NodeWatch({ api: empty, login, selector: "pool", clock, log, onChange: () => {} });
-    test.onTestFinished(() => marked.stop());
-    await marked.start();
+    onTestFinished(() => server.stop());
+    await watchOf(server.url, async () => ({ items: [], metadata: { resourceVersion: "7" } }));
     await expect.poll(() => asked.length, soon).toBeGreaterThan(1);
     const names = ["resourceVersion", "allowWatchBookmarks", "timeoutSeconds", "labelSelector"];
     const queries = asked.slice(0, 2).map((query) => names.map((name) => query.get(name)));
@@ -182,22 +184,10 @@ describe("the watch of nodes", () => {
       response.writeHead(410).end(JSON.stringify({ kind: "Status", message: "too old" }));
     });
     onTestFinished(() => server.stop());
-    const login = { access: async () => ({ server: server.url, tls: {}, headers: {} }), refresh: () => {} };
-    const call = async () => {
+    await watchOf(server.url, async () => {
       lists.push(performance.now());
       return { items: [], metadata: { resourceVersion: String(lists.length) } };
-    };
-    const log = new CollectedLog();
-    const expiring = new NodeWatch({
-      api: { call },
-      login,
-      selector: "pool",
-      clock,
-      log,
-      onChange: () => {},
     });
-    onTestFinished(() => expiring.stop());
-    await expiring.start();
     await expect.poll(() => lists.length, soon).toBeGreaterThan(4);
     const [, first = 0, second = 0, third = 0] = lists.map((at, i) => at - (lists[i - 1] ?? at));
     expect(first).toBeGreaterThan(90);
@@ -223,56 +213,5 @@ describe("the watch of nodes", () => {
     await watch.stop();
     joins("unseen");
     expect(reported).toEqual([]);
-  });
-});
-
-describe("a stream", () => {
-  const watched = '{"type":"ADDED","object":1}';
-  it.each([
-    ["events and blank lines", `${watched}\n\n${watched}\n`, 200, "2 events, the last of 1"],
-    ["a line without its end", `${watched}\n{"type":`, 200, "1 events, the last of 1"],
-    ["a letter in two pieces", '{"type":"ADDED","object":"ü"}\n', 200, "1 events, the last of ü"],
-    [
-      "an error",
-      '{"type":"ERROR","object":{"code":410,"message":"too old"}}\n',
-      200,
-      "WATCH was answered with 410: too old",
-    ],
-    [
-      "an error of another form",
-      '{"type":"ERROR","object":{"code":"x","message":7}}\n',
-      200,
-      "WATCH was answered with 500: no reason was given",
-    ],
-    ["an error that is none", '{"type":"ERROR","object":1}\n', 200, "a watch's error"],
-    ["no JSON", "<html>\n", 200, "a line of the watch is no JSON"],
-    ["no object", "7\n", 200, "a watch event"],
-    ["an event without a type", '{"type":7}\n', 200, "a watch event's type must be text"],
-    [
-      "a refusal",
-      '{"kind":"Status","message":"not you"}',
-      403,
-      "WATCH /api/v1/nodes was answered with 403: not you",
-    ],
-  ])("is read, or says what is wrong with it: %s", async (_, text, status, expected) => {
-    const asked: unknown[] = [];
-    const server = await serveHttp(({ method, headers }, response) => {
-      asked.push([method, headers.accept]);
-      const bytes = Buffer.from(text);
-      response
-        .writeHead(status)
-        .write(bytes.subarray(0, -4), () => setTimeout(() => response.end(bytes.subarray(-4)), 5));
-    });
-    onTestFinished(() => server.stop());
-    const login = { access: async () => ({ server: server.url, tls: {}, headers: {} }), refresh: () => {} };
-    const [query, { signal }] = [new URLSearchParams(), new AbortController()];
-    const stream = streamOf({ login, path: "/api/v1/nodes", query, signal, onOpen: () => {} });
-    const read = async () => {
-      const objects: unknown[] = [];
-      for await (const { object } of stream) objects.push(object);
-      return `${objects.length} events, the last of ${objects.at(-1)}`;
-    };
-    expect(await read().catch(messageOf)).toContain(expected);
-    expect(asked).toEqual([["GET", "application/json"]]);
   });
 });

@@ -65,13 +65,9 @@ export class DeployedCluster {
     const name = `node-${++this.#nodes}`;
     const { poolLabel, registeredLabel } = Karpenter.v1;
     const metadata = { name, labels: { [poolLabel]: "default", [registeredLabel]: "true" } };
-    await this.core.createNode({
-      body: {
-        metadata,
-        spec: { providerID: `aws:///us-east-1a/${instance}` },
-        status: { conditions: [{ type: "Ready", status: "True" }] },
-      },
-    });
+    const spec = { providerID: `aws:///us-east-1a/${instance}` };
+    const status = { conditions: [{ type: "Ready", status: "True" }] };
+    await this.core.createNode({ body: { metadata, spec, status } });
     return name;
   }
 
@@ -104,16 +100,11 @@ export class DeployedCluster {
 
   /** Invokes a function and waits, as `aws lambda invoke` does. */
   async invoke(part: Part, payload: object): Promise<Answer> {
-    const answer = await this.#emulator.client(LambdaClient).send(
-      new InvokeCommand({
-        FunctionName: functionName(this.name, part),
-        Payload: JSON.stringify(payload),
-      }),
-    );
-    return {
-      failed: answer.FunctionError !== undefined,
-      answer: JSON.parse(new TextDecoder().decode(answer.Payload)),
-    };
+    const FunctionName = functionName(this.name, part);
+    const command = new InvokeCommand({ FunctionName, Payload: JSON.stringify(payload) });
+    const answer = await this.#emulator.client(LambdaClient).send(command);
+    const text = new TextDecoder().decode(answer.Payload);
+    return { failed: answer.FunctionError !== undefined, answer: JSON.parse(text) };
   }
 
   /** Invokes a function asynchronously, as Scheduler does. */
@@ -143,9 +134,8 @@ export class DeployedCluster {
 
   async logs(part: Part): Promise<string[]> {
     const logGroupName = `/aws/lambda/${functionName(this.name, part)}`;
-    const { events = [] } = await this.#emulator
-      .client(CloudWatchLogsClient)
-      .send(new FilterLogEventsCommand({ logGroupName }));
+    const command = new FilterLogEventsCommand({ logGroupName });
+    const { events = [] } = await this.#emulator.client(CloudWatchLogsClient).send(command);
     return events.map(({ message = "" }) => message);
   }
 
@@ -156,9 +146,8 @@ export class DeployedCluster {
 
   /** The one-shots of a hold, or of all. */
   async schedules(holdId = ""): Promise<string[]> {
-    const { Schedules = [] } = await this.#emulator
-      .client(SchedulerClient)
-      .send(new ListSchedulesCommand({ GroupName: scheduleGroupName(this.name) }));
+    const command = new ListSchedulesCommand({ GroupName: scheduleGroupName(this.name) });
+    const { Schedules = [] } = await this.#emulator.client(SchedulerClient).send(command);
     return Schedules.map(({ Name = "" }) => Name).filter((name) => name.startsWith(holdId));
   }
 
@@ -166,7 +155,6 @@ export class DeployedCluster {
     return (await this.#configuration(part)).Role ?? "";
   }
 
-  /** The environment of a function. */
   async environment(part: Part): Promise<Readonly<Record<string, string>>> {
     return (await this.#configuration(part)).Environment?.Variables ?? {};
   }
@@ -231,14 +219,10 @@ export class DeployedCluster {
 
   /** The number of messages, including delayed ones and those in flight. */
   async messagesIn(queue: Queue): Promise<number> {
-    const command = new GetQueueAttributesCommand({
-      QueueUrl: await this.#queue(queue),
-      AttributeNames: [
-        "ApproximateNumberOfMessages",
-        "ApproximateNumberOfMessagesDelayed",
-        "ApproximateNumberOfMessagesNotVisible",
-      ],
-    });
+    const QueueUrl = await this.#queue(queue);
+    const all = "ApproximateNumberOfMessages";
+    const AttributeNames = [all, `${all}Delayed`, `${all}NotVisible`] as const;
+    const command = new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...AttributeNames] });
     const { Attributes = {} } = await this.#emulator.client(SQSClient).send(command);
     return Object.values(Attributes).reduce((sum, count) => sum + Number(count), 0);
   }
@@ -253,9 +237,8 @@ export class DeployedCluster {
 
   async #queue(queue: Queue): Promise<string> {
     const QueueNamePrefix = `karpenter-node-holder-${this.name}-`;
-    const { QueueUrls = [] } = await this.#emulator
-      .client(SQSClient)
-      .send(new ListQueuesCommand({ QueueNamePrefix }));
+    const command = new ListQueuesCommand({ QueueNamePrefix });
+    const { QueueUrls = [] } = await this.#emulator.client(SQSClient).send(command);
     return QueueUrls.find((url) => url.includes(queue)) ?? "";
   }
 }

@@ -86,9 +86,8 @@ describe("doctor on a real deployment", () => {
     const { exit, findings } = await doctor();
     expect(findings.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
     expect(exit).toBe(0);
-    expect(findings.at(-1)?.what).toMatch(
-      /came back after .+ s, of which .+ s from the queue to the function/,
-    );
+    const timed = /came back after .+ s, of which .+ s from the queue to the function/;
+    expect(findings.at(-1)?.what).toMatch(timed);
   });
 
   const breaks: readonly Break[] = [
@@ -101,10 +100,8 @@ describe("doctor on a real deployment", () => {
     {
       how: "the queue's policy is gone",
       damage: () => {
-        const Policy = JSON.stringify({ Version: "2012-10-17", Statement: [] });
-        return aws(SQSClient).send(
-          new SetQueueAttributesCommand({ QueueUrl: queue.url, Attributes: { Policy } }),
-        );
+        const attributes = { QueueUrl: queue.url, Attributes: { Policy: policyOf() } };
+        return aws(SQSClient).send(new SetQueueAttributesCommand(attributes));
       },
       link: "queue policy",
       what: "does not let the rule send",
@@ -137,7 +134,7 @@ describe("doctor on a real deployment", () => {
     {
       how: "the admission policy's binding is gone",
       damage: () => objects().delete(binding),
-      repair: () => objects().create({ ...binding, spec: bound } as typeof binding),
+      repair: () => objects().create({ ...binding, spec } as typeof binding),
       link: "policy",
       what: "missing or not bound",
     },
@@ -150,19 +147,12 @@ describe("doctor on a real deployment", () => {
     },
     {
       how: "the group has a schedule that is no one-shot",
-      damage: () =>
-        aws(SchedulerClient).send(
-          new CreateScheduleCommand({
-            ...foreign,
-            ScheduleExpression: "rate(1 hour)",
-            FlexibleTimeWindow: { Mode: "OFF" },
-            Target: {
-              Arn: hold.env.RELEASE_FUNCTION_ARN,
-              RoleArn: hold.env.SCHEDULE_ROLE_ARN,
-              Input: '{"force":true}',
-            },
-          }),
-        ),
+      damage: () => {
+        const { RELEASE_FUNCTION_ARN: Arn, SCHEDULE_ROLE_ARN: RoleArn } = hold.env;
+        const when = { ScheduleExpression: "rate(1 hour)", FlexibleTimeWindow: { Mode: "OFF" } } as const;
+        const schedule = { ...foreign, ...when, Target: { Arn, RoleArn, Input: '{"force":true}' } };
+        return aws(SchedulerClient).send(new CreateScheduleCommand(schedule));
+      },
       repair: () => aws(SchedulerClient).send(new DeleteScheduleCommand(foreign)),
       link: "schedules",
       what: "backup (rate(1 hour)) is no one-shot",
@@ -185,10 +175,8 @@ describe("doctor on a real deployment", () => {
     },
   ];
 
-  const denyAll = JSON.stringify({
-    Version: "2012-10-17",
-    Statement: [{ Effect: "Deny", Action: "lambda:*", Resource: "*" }],
-  });
+  const policyOf = (...Statement: object[]) => JSON.stringify({ Version: "2012-10-17", Statement });
+  const denyAll = policyOf({ Effect: "Deny", Action: "lambda:*", Resource: "*" });
   let restore = async () => {};
   const foreign = { GroupName: scheduleGroupName(cluster), Name: "backup" };
   const damage = () => ({ RoleName: hold.env.SCHEDULE_ROLE_ARN?.split("/").at(-1), PolicyName: "damage" });
@@ -199,19 +187,15 @@ describe("doctor on a real deployment", () => {
     await aws(LambdaClient).send(command);
     await waitUntilFunctionUpdatedV2({ client: aws(LambdaClient), maxWaitTime: 60 }, { FunctionName });
   };
-
   const setVerbs = async (verbs: string[]) => {
     const rbac = operated.config.makeApiClient(RbacAuthorizationV1Api);
     const body = [{ op: "replace", path: "/rules/0/verbs", value: verbs }];
     await rbac.patchClusterRole({ name: holderName, body });
   };
   const objects = () => KubernetesObjectApi.makeApiClient(operated.config);
-  const binding = {
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind: "ValidatingAdmissionPolicyBinding",
-    metadata: { name: holderName },
-  };
-  const bound = { policyName: holderName, validationActions: ["Deny"] };
+  const kind = { apiVersion: "admissionregistration.k8s.io/v1", kind: "ValidatingAdmissionPolicyBinding" };
+  const binding = { ...kind, metadata: { name: holderName } };
+  const spec = { policyName: holderName, validationActions: ["Deny"] };
 
   it.each(breaks)("names exactly one link when $how", async ({ damage, repair, link, what }) => {
     await damage();

@@ -1,0 +1,55 @@
+import { describe, expect, it, onTestFinished } from "vitest";
+import { messageOf } from "../../lambda/core/errors.ts";
+import { serveHttp } from "../../local/http-server.ts";
+import { streamOf } from "../../local/run/watch-stream.ts";
+
+describe("a stream", () => {
+  const watched = '{"type":"ADDED","object":1}';
+  it.each([
+    ["events and blank lines", `${watched}\n\n${watched}\n`, 200, "2 events, the last of 1"],
+    ["a line without its end", `${watched}\n{"type":`, 200, "1 events, the last of 1"],
+    ["a letter in two pieces", '{"type":"ADDED","object":"ü"}\n', 200, "1 events, the last of ü"],
+    [
+      "an error",
+      '{"type":"ERROR","object":{"code":410,"message":"too old"}}\n',
+      200,
+      "WATCH was answered with 410: too old",
+    ],
+    [
+      "an error of another form",
+      '{"type":"ERROR","object":{"code":"x","message":7}}\n',
+      200,
+      "WATCH was answered with 500: no reason was given",
+    ],
+    ["an error that is none", '{"type":"ERROR","object":1}\n', 200, "a watch's error"],
+    ["no JSON", "<html>\n", 200, "a line of the watch is no JSON"],
+    ["no object", "7\n", 200, "a watch event"],
+    ["an event without a type", '{"type":7}\n', 200, "a watch event's type must be text"],
+    [
+      "a refusal",
+      '{"kind":"Status","message":"not you"}',
+      403,
+      "WATCH /api/v1/nodes was answered with 403: not you",
+    ],
+  ])("is read, or says what is wrong with it: %s", async (_, text, status, expected) => {
+    const asked: unknown[] = [];
+    const server = await serveHttp(({ method, headers }, response) => {
+      asked.push([method, headers.accept]);
+      const bytes = Buffer.from(text);
+      response
+        .writeHead(status)
+        .write(bytes.subarray(0, -4), () => setTimeout(() => response.end(bytes.subarray(-4)), 5));
+    });
+    onTestFinished(() => server.stop());
+    const login = { access: async () => ({ server: server.url, tls: {}, headers: {} }), refresh: () => {} };
+    const [query, { signal }] = [new URLSearchParams(), new AbortController()];
+    const stream = streamOf({ login, path: "/api/v1/nodes", query, signal, onOpen: () => {} });
+    const read = async () => {
+      const objects: unknown[] = [];
+      for await (const { object } of stream) objects.push(object);
+      return `${objects.length} events, the last of ${objects.at(-1)}`;
+    };
+    expect(await read().catch(messageOf)).toContain(expected);
+    expect(asked).toEqual([["GET", "application/json"]]);
+  });
+});
