@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
-import { type Control, FakeControl, failed, refused } from "./fake-control.ts";
+import { type Control, FakeControl } from "./fake-control.ts";
 
 const at = "2026-11-21T12:00:00.000Z";
 const held = {
@@ -44,8 +44,8 @@ const past = aPastHold({
 });
 
 let control: FakeControl | undefined;
-const holder = async (answer: Control, ...rest: [(readonly string[] | "denied")?]) => {
-  control = await FakeControl.start(answer, ...rest);
+const holder = async (answer: Control) => {
+  control = await FakeControl.start(answer);
   return control;
 };
 afterEach(() => control?.stop());
@@ -176,6 +176,7 @@ describe("an action", () => {
     [["release", "--name", "a", "--force"], "--name <name>' cannot be used with option '--force'"],
     [["hold", "--reason", "x", "--name", "a b"], "It must be a name of 1 to 63 letters"],
     [["release", "--name", "a\nb"], "It must be one line"],
+    [["history", "-o", "json", "--html", "x.html"], "--html"],
   ])("that is unclear is refused before anything is asked: %j", async (words, what) => {
     const prod = await holder(() => released);
     const { exit, reported } = await prod.run(...words, "--cluster", "prod");
@@ -201,109 +202,11 @@ describe("history", () => {
     expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
     expect(readFileSync(file, "utf8")).toMatch(/^<!doctype html>.*Holds of prod/s);
   });
-});
 
-describe("history without an ended hold", () => {
-  it("writes its page all the same", async () => {
+  it("writes its page also where no hold has ended", async () => {
     const file = join(newFolder(), "holds.html");
     const prod = await holder(() => ({ holds: [] }));
     expect((await prod.run("history", "--cluster", "prod", "--html", file)).output).toBe(file);
     expect(readFileSync(file, "utf8")).toContain("No hold has ended");
-  });
-
-  it("refuses a page where JSON is asked for", async () => {
-    const prod = await holder(() => ({ holds: [] }));
-    const { exit, reported } = await prod.run(
-      "history",
-      "--cluster",
-      "prod",
-      "-o",
-      "json",
-      "--html",
-      "x.html",
-    );
-    expect(exit).toBe(2);
-    expect(reported).toContain("--html");
-    expect(prod.asked).toEqual([]);
-  });
-});
-
-describe("a failed command", () => {
-  const ask = (fake: FakeControl) => fake.run("status", "--cluster", "prdo");
-
-  it("lists the existing holders when the name is wrong", async () => {
-    const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
-    const { exit, reported } = await ask(await holder(missing, ["staging", "prod"]));
-    expect(exit).toBe(1);
-    expect(reported).toBe(
-      "error: there is no holder for cluster prdo in eu-west-1\nDid you mean prod? Holders found in eu-west-1: prod, staging.",
-    );
-  });
-
-  it("lists holders by the name that --cluster takes, long ones, too", async () => {
-    const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
-    const long = "a-rather-long-name-of-a-cluster".repeat(3);
-    const { reported } = await ask(await holder(missing, ["blue for generated-1a2b3c", long]));
-    expect(reported).toContain(`Holders found in eu-west-1: ${long}, blue.`);
-  });
-
-  it("is two lines, whatever names and messages from outside contain", async () => {
-    const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
-    const { reported } = await ask(await holder(missing, ["\u001b[32mred\nerror: all is lost"]));
-    expect(reported.split("\n")).toEqual([
-      "error: there is no holder for cluster prdo in eu-west-1",
-      "Holders found in eu-west-1: red error: all is lost.",
-    ]);
-  });
-
-  it.each([
-    ["may not be listed", "denied", "Check --cluster, --region and --profile, or deploy"],
-    ["are none", [], "No other cluster has one either: check --region and --profile, or deploy"],
-  ] as const)("gives a remedy when the holders %s", async (_, holders, remedy) => {
-    const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
-    const { reported } = await ask(await holder(missing, holders));
-    expect(reported).toContain(`\n${remedy}: npx cdk deploy -c cluster=`);
-  });
-
-  it("shows the begin of an answer that is not JSON", async () => {
-    const { reported } = await ask(await holder(() => ({ headers: {}, body: "x".repeat(300) })));
-    const what = `error: the control function answered with something that is not JSON: ${"x".repeat(200)}`;
-    expect(reported).toBe(`${what}\nIts code may have another version.`);
-  });
-
-  it.each([
-    ["ExpiredTokenException", "the AWS credentials have expired", "Log in (for example"],
-    ["UnrecognizedClientException", "AWS does not know these credentials", "--profile"],
-    ["AccessDeniedException", "no", "may not invoke karpenter-node-holder-prdo-control"],
-    ["ThrottlingException", "no", "try again in a moment"],
-    ["TooManyRequestsException", "no", "try again in a moment"],
-  ])("gives a remedy for %s", async (name, what, remedy) => {
-    const { exit, reported } = await ask(await holder(() => refused(name, "no", 403)));
-    expect(exit).toBe(1);
-    expect(reported).toContain(what);
-    expect(reported).toContain(remedy);
-  });
-
-  it("reports the function's error without its stack trace", async () => {
-    const failing = () => failed("BrokenSetupError", "The cluster refused the login (401)");
-    const { exit, reported } = await ask(await holder(failing));
-    expect(exit).toBe(1);
-    expect(reported).toContain("error: The cluster refused the login (401)\nRun doctor");
-    expect(reported).not.toContain("somewhere.ts");
-  });
-
-  it("reports why a request was refused, and not as a usage error", async () => {
-    const refusing = () => failed("BadInputError", "Cannot hold: paused by hand: resume first");
-    const prod = await holder(refusing);
-    const { exit, reported } = await prod.run("hold", "--cluster", "prod", "--reason", "x");
-    expect(exit).toBe(1);
-    expect(reported).toContain("resume first\nNothing was changed.");
-  });
-
-  it("reports another version when it cannot parse an answer", async () => {
-    const { exit, reported } = await ask(await holder(() => ({ cluster: "prdo" })));
-    expect(exit).toBe(1);
-    expect(reported).toContain("rules must be an object");
-    expect(reported).toContain("use the same for both");
   });
 });

@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type Control, FakeControl, failed, refused } from "./fake-control.ts";
+
+let control: FakeControl | undefined;
+const holder = async (answer: Control, ...rest: [(readonly string[] | "denied")?]) => {
+  control = await FakeControl.start(answer, ...rest);
+  return control;
+};
+afterEach(() => control?.stop());
+
+describe("a failed command", () => {
+  const ask = (fake: FakeControl) => fake.run("status", "--cluster", "prdo");
+  const missing = () => refused("ResourceNotFoundException", "Function not found", 404);
+
+  it("lists the existing holders when the name is wrong", async () => {
+    const { exit, reported } = await ask(await holder(missing, ["staging", "prod"]));
+    expect(exit).toBe(1);
+    expect(reported).toBe(
+      "error: there is no holder for cluster prdo in eu-west-1\nDid you mean prod? Holders found in eu-west-1: prod, staging.",
+    );
+  });
+
+  it("lists holders by the name that --cluster takes, long ones, too", async () => {
+    const long = "a-rather-long-name-of-a-cluster".repeat(3);
+    const { reported } = await ask(await holder(missing, ["blue for generated-1a2b3c", long]));
+    expect(reported).toContain(`Holders found in eu-west-1: ${long}, blue.`);
+  });
+
+  it("is two lines, whatever names and messages from outside contain", async () => {
+    const { reported } = await ask(await holder(missing, ["\u001b[32mred\nerror: all is lost"]));
+    expect(reported.split("\n")).toEqual([
+      "error: there is no holder for cluster prdo in eu-west-1",
+      "Holders found in eu-west-1: red error: all is lost.",
+    ]);
+  });
+
+  it.each([
+    ["may not be listed", "denied", "Check --cluster, --region and --profile, or deploy"],
+    ["are none", [], "No other cluster has one either: check --region and --profile, or deploy"],
+  ] as const)("gives a remedy when the holders %s", async (_, holders, remedy) => {
+    const { reported } = await ask(await holder(missing, holders));
+    expect(reported).toContain(`\n${remedy}: npx cdk deploy -c cluster=`);
+  });
+
+  it("shows the begin of an answer that is not JSON", async () => {
+    const { reported } = await ask(await holder(() => ({ headers: {}, body: "x".repeat(300) })));
+    const what = `error: the control function answered with something that is not JSON: ${"x".repeat(200)}`;
+    expect(reported).toBe(`${what}\nIts code may have another version.`);
+  });
+
+  it.each([
+    ["ExpiredTokenException", "the AWS credentials have expired", "Log in (for example"],
+    ["UnrecognizedClientException", "AWS does not know these credentials", "--profile"],
+    ["AccessDeniedException", "no", "may not invoke karpenter-node-holder-prdo-control"],
+    ["ThrottlingException", "no", "try again in a moment"],
+    ["TooManyRequestsException", "no", "try again in a moment"],
+  ])("gives a remedy for %s", async (name, what, remedy) => {
+    const { exit, reported } = await ask(await holder(() => refused(name, "no", 403)));
+    expect(exit).toBe(1);
+    expect(reported).toContain(what);
+    expect(reported).toContain(remedy);
+  });
+
+  it("reports the function's error without its stack trace", async () => {
+    const failing = () => failed("BrokenSetupError", "The cluster refused the login (401)");
+    const { exit, reported } = await ask(await holder(failing));
+    expect(exit).toBe(1);
+    expect(reported).toContain("error: The cluster refused the login (401)\nRun doctor");
+    expect(reported).not.toContain("somewhere.ts");
+  });
+
+  it("reports why a request was refused, and not as a usage error", async () => {
+    const refusing = () => failed("BadInputError", "Cannot hold: paused by hand: resume first");
+    const prod = await holder(refusing);
+    const { exit, reported } = await prod.run("hold", "--cluster", "prod", "--reason", "x");
+    expect(exit).toBe(1);
+    expect(reported).toContain("resume first\nNothing was changed.");
+  });
+
+  it("reports another version when it cannot parse an answer", async () => {
+    const { exit, reported } = await ask(await holder(() => ({ cluster: "prdo" })));
+    expect(exit).toBe(1);
+    expect(reported).toContain("rules must be an object");
+    expect(reported).toContain("use the same for both");
+  });
+});
