@@ -1,12 +1,12 @@
 import { after, earlier, hours, minutes } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { type Account, type History, type Launch, median, titled } from "./history.ts";
-import { type InstanceEvent, type NodeLife, nodeLives } from "./lives.ts";
+import { type InstanceEvent, nodeLives } from "./lives.ts";
 import type { KubernetesEvent } from "./objects.ts";
 import { type ClusterFacts, isMissing, orNone } from "./read.ts";
 
 /** A node that is launched so soon after another was removed was needed again. */
-export const soonAgain = minutes(10);
+const soonAgain = minutes(10);
 
 /** What is in the cluster itself: its events, Karpenter's log (or a saved one), and Karpenter's metrics. */
 export function accountsOf(facts: ClusterFacts, log: History | undefined): readonly Account[] {
@@ -52,11 +52,7 @@ function fromEvents(facts: ClusterFacts, events: readonly KubernetesEvent[]): Ac
   const pods = new Set(evicted.map(({ namespace, name }) => `${namespace}/${name}`));
   const reasons = [...chosen.values()].map(({ reason }) => reason);
   const others = [...ended].filter((name) => !chosen.has(name)).map(() => "Other");
-  const lives = [...chosen].flatMap(([name, { at }]) => {
-    const begin = launched.get(name);
-    return begin ? [at.getTime() - begin.getTime()] : [];
-  });
-  const lifetime = median(lives);
+  const ends = [...chosen].map(([name, { at }]) => ({ at, launchedAt: launched.get(name) }));
   return {
     source: "events",
     from,
@@ -65,7 +61,7 @@ function fromEvents(facts: ClusterFacts, events: readonly KubernetesEvent[]): Ac
     byReason: counted([...reasons, ...others]),
     evicted: pods.size,
     ...(!isMissing(facts.jobs) && { jobsKilled: jobsAmong(pods, facts) }),
-    ...(lifetime !== undefined && { lifetime }),
+    ...lifetimeOf(ends),
   };
 }
 
@@ -84,11 +80,7 @@ export function fromLog({ from, launches, removals, ended }: History): Account {
   const chosen = new Set(removals.map(({ node }) => node));
   const others = ended.filter((node) => !chosen.has(node)).map(() => "Other");
   const launchedAt = new Map(launches.map(({ node, at }) => [node, at]));
-  const lives = removals.map(
-    ({ node, at }) => at.getTime() - (launchedAt.get(node)?.getTime() ?? Number.NaN),
-  );
-  const lifetime = median(lives.filter((life) => life >= 0));
-  const ends = removals.map(({ nodePool, at }) => ({ nodePool, at }));
+  const ends = removals.map(({ node, nodePool, at }) => ({ nodePool, at, launchedAt: launchedAt.get(node) }));
   return {
     source: "log",
     from,
@@ -96,7 +88,7 @@ export function fromLog({ from, launches, removals, ended }: History): Account {
     removed: removals.length + others.length,
     byReason: counted([...removals.map(({ reason }) => reason), ...others]),
     evicted: Math.round(removals.reduce((sum, { pods }) => sum + pods, 0)),
-    ...(lifetime !== undefined && { lifetime }),
+    ...lifetimeOf(ends),
     neededAgain: pairsOf(
       ends,
       launches.filter(({ isReplacement }) => !isReplacement),
@@ -107,23 +99,32 @@ export function fromLog({ from, launches, removals, ended }: History): Account {
 /** CloudTrail names no reason and no pod. */
 export function fromCloudTrail(events: readonly InstanceEvent[], from: Date): Account {
   const lives = nodeLives(events).filter(({ launchedAt }) => launchedAt >= from);
-  const ended = lives.filter((life): life is NodeLife & { endedAt: Date } => life.endedAt !== undefined);
-  const byKarpenter = ended.filter(({ endedBy }) => endedBy === "karpenter");
-  const lifetime = median(
-    byKarpenter.map(({ launchedAt, endedAt }) => endedAt.getTime() - launchedAt.getTime()),
+  const ended = lives.filter(({ endedAt }) => endedAt !== undefined);
+  const ends = ended.flatMap(({ nodePool, launchedAt, endedAt: at, endedBy }) =>
+    at && endedBy === "karpenter" ? [{ nodePool, launchedAt, at }] : [],
   );
-  const ends = byKarpenter.map(({ nodePool, endedAt }) => ({ nodePool, at: endedAt }));
   return {
     source: "CloudTrail",
     from,
     launched: lives.length,
     removed: ended.length,
-    ...(lifetime !== undefined && { lifetime }),
+    ...lifetimeOf(ends),
     neededAgain: pairsOf(
       ends,
       lives.map(({ nodePool, launchedAt }) => ({ nodePool, at: launchedAt })),
     ),
   };
+}
+
+type Ended = Readonly<{ at: Date; launchedAt: Date | undefined }>;
+
+/** The median life of removed nodes, of those of which both ends are known. */
+function lifetimeOf(ends: readonly Ended[]): Pick<Account, "lifetime"> {
+  const lives = ends.flatMap(({ at, launchedAt }) =>
+    launchedAt ? [at.getTime() - launchedAt.getTime()] : [],
+  );
+  const lifetime = median(lives.filter((life) => life >= 0));
+  return lifetime === undefined ? {} : { lifetime };
 }
 
 type InPool = Pick<Launch, "nodePool" | "at">;

@@ -76,7 +76,7 @@ const begunBefore = minutes(3);
 
 const tried: Duration = minutes(5);
 /** Of each hour, underutilized nodes may go in the last six minutes. */
-export const scheduledBudget = {
+const scheduledBudget = {
   nodes: "0",
   schedule: "0 * * * *",
   duration: "54m",
