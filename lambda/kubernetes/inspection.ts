@@ -59,6 +59,20 @@ const createEvents: Right = { verb: "create", resource: "events", namespace: eve
 
 const nameOf = ({ verb, resource }: Right): string => `${verb} ${resource}`;
 
+/** Whether the cluster lets this login do it. */
+export async function mayDo(
+  api: KubernetesCaller,
+  right: Right,
+  context: Pick<CallContext, "deadline">,
+): Promise<boolean> {
+  const reviews = "authorization.k8s.io/v1";
+  const spec = { resourceAttributes: right };
+  const body = { apiVersion: reviews, kind: "SelfSubjectAccessReview", spec };
+  const path = `/apis/${reviews}/selfsubjectaccessreviews`;
+  const review = asRecord(await api.call({ method: "POST", path, body }, context), "the review");
+  return asRecord(review.status, "the review's status").allowed === true;
+}
+
 /** Inspects a cluster with the holder's rights: reviews the rights, lists nodes, tries changes as dry runs. */
 export class KubernetesInspection implements Inspection {
   readonly #options: KubernetesInspectionOptions;
@@ -103,19 +117,8 @@ export class KubernetesInspection implements Inspection {
 
   /** The actions that we may do, or with `wanted` false those that we may not do. */
   async #rights(actions: readonly Right[], wanted: boolean, context: CallContext): Promise<string[]> {
-    const answers = await Promise.all(actions.map((action) => this.#may(action, context)));
+    const answers = await Promise.all(actions.map((action) => mayDo(this.#options.api, action, context)));
     return actions.filter((_, i) => answers[i] === wanted).map(nameOf);
-  }
-
-  async #may(action: Right, context: CallContext): Promise<boolean> {
-    const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    const body = {
-      apiVersion: "authorization.k8s.io/v1",
-      kind: "SelfSubjectAccessReview",
-      spec: { resourceAttributes: action },
-    };
-    const answer = await this.#options.api.call({ method: "POST", path, body }, context);
-    return asRecord(asRecord(answer, "the review").status, "the review's status").allowed === true;
   }
 
   async #inspectNodes(context: CallContext) {

@@ -1,19 +1,5 @@
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
-import type {
-  CallContext,
-  Holds,
-  Ids,
-  Journal,
-  Launches,
-  Log,
-  Looks,
-  Metrics,
-  NodeClaims,
-  NodeEvents,
-  Nodes,
-  Pods,
-  Ports,
-} from "../../lambda/core/ports.ts";
+import type { CallContext, Looks, Ports } from "../../lambda/core/ports.ts";
 import { onControlRequest } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
@@ -26,26 +12,18 @@ import type { Timeline } from "./timeline.ts";
 import type { Expired } from "./timers.ts";
 import { Timers } from "./timers.ts";
 
-/** What the holder of one process needs. */
-export type HolderWorld = Readonly<{
-  settings: Settings;
-  clock: AlarmClock;
-  holds: Holds;
-  journal: Journal;
-  nodes: Nodes;
-  nodeClaims: NodeClaims;
-  pods: Pods;
-  nodeEvents?: NodeEvents | undefined;
-  launches: Launches;
-  ids: Ids;
-  log: Log;
-  metrics: Metrics;
-  /** Receives what happens to holds. */
-  timeline: Timeline;
-  /** Called after each sweep, with what failed. */
-  onSweep?: (error: unknown) => void;
-  queue?: Partial<Pick<QueueOptions, "window" | "visibility">>;
-}>;
+/** What the holder of one process needs; it is its own schedules and follow-ups. */
+export type HolderWorld = Omit<Ports, "rules" | "events" | "looks" | "schedules" | "followUps" | "clock"> &
+  Readonly<{
+    settings: Settings;
+    clock: AlarmClock;
+    log: CallContext["log"];
+    /** Receives what happens to holds. */
+    timeline: Timeline;
+    /** Called after each sweep, with what failed. */
+    onSweep?: (error: unknown) => void;
+    queue?: Partial<Pick<QueueOptions, "window" | "visibility">>;
+  }>;
 
 const timeout: Duration = minutes(1);
 
@@ -60,12 +38,11 @@ export class Holder {
   #isStopped = false;
 
   constructor(world: HolderWorld) {
-    const { clock, log, settings, journal, nodes, nodeClaims, pods, nodeEvents, launches, ids, metrics } =
-      world;
-    const { timeline } = world;
+    const { settings, log, timeline, onSweep: _, queue, ...ports } = world;
+    const { clock } = world;
     this.#world = world;
     this.queue = new InProcessQueue({
-      ...world.queue,
+      ...queue,
       clock,
       log,
       deliver: (event, context) => onNodeLaunched(this.#ports)(event, context),
@@ -73,8 +50,8 @@ export class Holder {
     this.timers = new Timers(clock, (expired) => this.#fire(expired));
     const holds = new RecordingHolds(world.holds, timeline, settings);
     const looks: Looks = { note: (where, verdicts) => timeline.record({ kind: "look", where, verdicts }) };
-    const own = { schedules: this.timers, followUps: this.queue, rules: settings, clock, looks };
-    this.#ports = { ...own, holds, journal, nodes, nodeClaims, pods, nodeEvents, launches, ids, metrics };
+    const own = { schedules: this.timers, followUps: this.queue, looks };
+    this.#ports = { ...ports, ...own, rules: settings, holds };
   }
 
   /** Sweeps now, and from then on as often as the settings say. */

@@ -4,11 +4,10 @@ import type { CallContext } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
-import { asRecord } from "../../lambda/kubernetes/node-objects.ts";
+import { mayDo } from "../../lambda/kubernetes/inspection.ts";
 
 const reading = ["get", "list", "watch"];
 const changing = "patch";
-const reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
 
 /** The holder cannot start, and this is what to do. */
 export class StartError extends BrokenSetupError {
@@ -49,15 +48,9 @@ export async function checkRights(
 export const mayChangeNodes = (api: KubernetesCaller, context: Limits): Promise<boolean> =>
   mayWe(api, changing, context);
 
-async function mayWe(api: KubernetesCaller, verb: string, context: Limits): Promise<boolean> {
-  const spec = { resourceAttributes: { verb, resource: "nodes" } };
-  const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
-  try {
-    const review = asRecord(await api.call({ method: "POST", path: reviews, body }, context), "the review");
-    return asRecord(review.status, "the review's status").allowed === true;
-  } catch (error) {
-    // A server without reviews refuses the request itself later.
+/** A server without reviews refuses the request itself later. */
+const mayWe = (api: KubernetesCaller, verb: string, context: Limits): Promise<boolean> =>
+  mayDo(api, { verb, resource: "nodes" }, context).catch((error: unknown) => {
     if (isStatus(error, 403, 404)) return true;
     throw error;
-  }
-}
+  });
