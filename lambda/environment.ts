@@ -1,5 +1,5 @@
 import { BadInputError } from "./core/errors.ts";
-import { checkSettings, type SettingName, type Settings, settingNames, writeSettings } from "./settings.ts";
+import { checkSettings, type SettingName, type Settings, settingNames } from "./settings.ts";
 
 /** The environment variables that a function needs beside those of the settings. */
 export const Environment = {
@@ -31,13 +31,6 @@ type Variable<Name extends string> = Name extends `${infer Letter}${infer Rest}`
 export const SettingEnvironment = Object.fromEntries(
   settingNames.map((name) => [name, name.replaceAll(/[A-Z]/g, "_$&").toUpperCase()]),
 ) as { readonly [Name in SettingName]: Variable<Name> };
-
-/** The settings as environment variables. Lambda accepts no empty values; a missing one is read as its default. */
-export function settingsEnvironment(settings: Settings): Readonly<Record<string, string>> {
-  const values = writeSettings(settings);
-  const given = settingNames.filter((name) => values[name] !== "");
-  return Object.fromEntries(given.map((name) => [SettingEnvironment[name], values[name]]));
-}
 
 export type Config = Readonly<Record<keyof typeof Environment, string>> &
   Readonly<{

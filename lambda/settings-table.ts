@@ -1,4 +1,4 @@
-import { type Duration, formatDuration, hours, minutes } from "./core/duration.ts";
+import { type Duration, hours, minutes } from "./core/duration.ts";
 import { annotationKey } from "./core/marks/keys.ts";
 
 /*
@@ -140,13 +140,6 @@ export const holderSettings = {
     help: "`true`: an Event on each node that is held, let go or released, for `kubectl describe node`",
   },
 } as const satisfies SettingsTable;
-
-/** What a setting means, with its limits. */
-export function meaningOf({ help, value }: Setting): string {
-  if (value.kind !== "duration") return help;
-  const [least, most] = [value.least, value.most].map(formatDuration);
-  return `${help} (${value.least > 0 ? `${least} ` : ""}to ${most})`;
-}
 
 type ValueOf<Kind> = Kind extends { kind: "duration"; or: infer Other }
   ? Duration | Other

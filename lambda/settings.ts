@@ -54,23 +54,6 @@ export function readSettings(raw: RawSettings): Settings {
   return settings;
 }
 
-type Written = Readonly<Record<string, unknown>> & Pick<Partial<Settings>, "auto" | "nodePools">;
-
-/** Settings as text again; "" where there is none. */
-export function writeSettings({ auto, nodePools, ...settings }: Written): Record<SettingName, string> {
-  const { only = [], except = [] } = nodePools ?? {};
-  const values: Readonly<Record<string, unknown>> = {
-    ...settings,
-    ...(auto ? { hold: "auto" } : { relaunchCost: "", evictionCost: "" }),
-    nodePools: [...only, ...except.map((name) => `!${name}`)],
-  };
-  const entries = settingNames.map((name) => {
-    const value = values[name] ?? "";
-    return [name, typeof value === "number" ? formatDuration(value) : String(value)];
-  });
-  return Object.fromEntries(entries) as Record<SettingName, string>;
-}
-
 /** Reads the settings of a table by their kind, and reports every problem. */
 export function readValues<Table extends SettingsTable>(
   table: Table,

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dump } from "js-yaml";
-import { runSettings } from "../infra/settings/deployment.ts";
+import { meaningOf, runSettings } from "../infra/settings/deployment.ts";
 import type { RightsOptions } from "../lambda/cluster-access/manifest.ts";
 import { holderName, Karpenter } from "../lambda/core/marks/keys.ts";
-import { meaningOf, type Setting } from "../lambda/settings-table.ts";
+import type { Setting } from "../lambda/settings-table.ts";
 import { rightsToRun } from "../local/run/manifest-yaml.ts";
 import { chartAlerts } from "./chart-alerts.ts";
 import { checksTemplate } from "./chart-checks.ts";

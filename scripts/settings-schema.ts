@@ -1,5 +1,5 @@
-import { runSettings } from "../infra/settings/deployment.ts";
-import { meaningOf, type Setting, type SettingsTable } from "../lambda/settings-table.ts";
+import { meaningOf, runSettings } from "../infra/settings/deployment.ts";
+import type { Setting, SettingsTable } from "../lambda/settings-table.ts";
 
 /** The settings of `run` as a JSON schema, for the values of a chart. */
 export function settingsSchema(table: SettingsTable = runSettings) {

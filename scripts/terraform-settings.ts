@@ -1,7 +1,7 @@
-import { settingsTable } from "../infra/settings/deployment.ts";
+import { meaningOf, settingsTable } from "../infra/settings/deployment.ts";
 import { SettingEnvironment } from "../lambda/environment.ts";
 import { expectedOf } from "../lambda/settings.ts";
-import { meaningOf, type Setting, type SettingsTable } from "../lambda/settings-table.ts";
+import type { Setting, SettingsTable } from "../lambda/settings-table.ts";
 
 /** The settings that a ready-made template has: variables of the Terraform module, their values and what is wrong with them. */
 export function terraformSettings(table: SettingsTable = settingsTable): string {

@@ -1,12 +1,7 @@
 import { fingerprint, functionName, parts, ruleName, scheduleGroupName } from "../../infra/names.ts";
-import { deploymentSettings, settingsTable } from "../../infra/settings/deployment.ts";
+import { deploymentSettings, settingsEnvironment, settingsTable } from "../../infra/settings/deployment.ts";
 import { type Window, windowMessage } from "../../infra/settings/windows.ts";
-import {
-  eventsVariable,
-  monitoringVariable,
-  SettingEnvironment,
-  settingsEnvironment,
-} from "../../lambda/environment.ts";
+import { eventsVariable, monitoringVariable, SettingEnvironment } from "../../lambda/environment.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
 import type { Values } from "../../lambda/settings-table.ts";
 

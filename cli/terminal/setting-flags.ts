@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
-import { checkDeployment, settingsTable } from "../../infra/settings/deployment.ts";
+import { checkDeployment, meaningOf, settingsTable } from "../../infra/settings/deployment.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
-import { holderSettings, meaningOf, type Setting, type SettingsTable } from "../../lambda/settings-table.ts";
+import { holderSettings, type Setting, type SettingsTable } from "../../lambda/settings-table.ts";
 
 /** Whether an option is the flag of a setting. */
 export const isSetting = (name: string): boolean => name in settingsTable;

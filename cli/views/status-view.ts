@@ -1,8 +1,8 @@
+import { writeSettings } from "../../infra/settings/deployment.ts";
 import { formatDuration } from "../../lambda/core/duration.ts";
 import { describeRemoved } from "../../lambda/core/observed.ts";
 import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
 import { type Scope, wholeCluster } from "../../lambda/core/scope.ts";
-import { writeSettings } from "../../lambda/settings.ts";
 import { counted } from "../../report/timeline/clock.ts";
 import type { StatusAnswer } from "../answers.ts";
 import type { Terminal } from "../terminal/terminal.ts";

@@ -1,12 +1,8 @@
-import {
-  Environment,
-  eventsVariable,
-  monitoringVariable,
-  settingsEnvironment,
-} from "../../lambda/environment.ts";
+import { Environment, eventsVariable, monitoringVariable } from "../../lambda/environment.ts";
 import type { HoldTable } from "../resources/hold-table.ts";
 import type { LaunchQueue } from "../resources/launch-queue.ts";
 import type { ReleaseSchedules } from "../resources/release-schedules.ts";
+import { settingsEnvironment } from "../settings/deployment.ts";
 import type { Plan } from "../settings/plan.ts";
 
 type Resources = Readonly<{

@@ -1,5 +1,13 @@
-import { checkSettings, readValues, writeSettings } from "../../lambda/settings.ts";
-import { holderSettings, type SettingsTable } from "../../lambda/settings-table.ts";
+import { formatDuration } from "../../lambda/core/duration.ts";
+import { SettingEnvironment } from "../../lambda/environment.ts";
+import {
+  checkSettings,
+  readValues,
+  type SettingName,
+  type Settings,
+  settingNames,
+} from "../../lambda/settings.ts";
+import { holderSettings, type Setting, type SettingsTable } from "../../lambda/settings-table.ts";
 import { problemsOfWindow, readWindow, windowPattern } from "./windows.ts";
 
 /** What only a deployment reads. */
@@ -142,3 +150,34 @@ export function checkDeployment(raw: Readonly<Record<string, unknown>>) {
 
 /** The values of all settings. Lambda takes 4 KB, names and the holder's own ARNs included. */
 const longestEnvironment = 2_400;
+
+type Written = Readonly<Record<string, unknown>> & Pick<Partial<Settings>, "auto" | "nodePools">;
+
+/** Settings as text again; "" where there is none. */
+export function writeSettings({ auto, nodePools, ...settings }: Written): Record<SettingName, string> {
+  const { only = [], except = [] } = nodePools ?? {};
+  const values: Readonly<Record<string, unknown>> = {
+    ...settings,
+    ...(auto ? { hold: "auto" } : { relaunchCost: "", evictionCost: "" }),
+    nodePools: [...only, ...except.map((name) => `!${name}`)],
+  };
+  const entries = settingNames.map((name) => {
+    const value = values[name] ?? "";
+    return [name, typeof value === "number" ? formatDuration(value) : String(value)];
+  });
+  return Object.fromEntries(entries) as Record<SettingName, string>;
+}
+
+/** The settings as environment variables. Lambda accepts no empty values; a missing one is read as its default. */
+export function settingsEnvironment(settings: Settings): Readonly<Record<string, string>> {
+  const values = writeSettings(settings);
+  const given = settingNames.filter((name) => values[name] !== "");
+  return Object.fromEntries(given.map((name) => [SettingEnvironment[name], values[name]]));
+}
+
+/** What a setting means, with its limits. */
+export function meaningOf({ help, value }: Setting): string {
+  if (value.kind !== "duration") return help;
+  const [least, most] = [value.least, value.most].map(formatDuration);
+  return `${help} (${value.least > 0 ? `${least} ` : ""}to ${most})`;
+}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { writeSettings } from "../../infra/settings/deployment.ts";
 import { hours, minutes } from "../../lambda/core/duration.ts";
-import { checkSettings, readSettings, settingNames, writeSettings } from "../../lambda/settings.ts";
+import { checkSettings, readSettings, settingNames } from "../../lambda/settings.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import fc from "../support/fast-check.ts";
 import { otherCosts, otherValues } from "../support/other-values.ts";

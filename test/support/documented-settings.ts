@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { meaningOf, type SettingsTable } from "../../lambda/settings-table.ts";
+import { meaningOf } from "../../infra/settings/deployment.ts";
+import type { SettingsTable } from "../../lambda/settings-table.ts";
 
 /** The found text and the expected one; a document may explain a setting in more words than the table. */
 type Compared = Readonly<{ found: readonly string[]; expected: readonly string[] }>;
