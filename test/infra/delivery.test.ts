@@ -75,10 +75,3 @@ it("keeps nothing when it is destroyed", () => {
   const policies = everyResource(everything).map(({ DeletionPolicy = "Delete" }) => DeletionPolicy);
   expect(new Set(policies)).toEqual(new Set(["Delete"]));
 });
-
-it("gives another cluster a table of its own: the record of one does not affect the other", () => {
-  const tables = [template, synthesize({ cluster: "next" })].map(
-    (one) => [...resourcesOf(one, "AWS::DynamoDB::Table").keys()][0],
-  );
-  expect(tables[0]).not.toBe(tables[1]);
-});
