@@ -3,9 +3,26 @@ import { holdLabel, isIneffective, Karpenter, markValue } from "../../lambda/cor
 import { sharesUsed } from "../../lambda/core/room.ts";
 import { isSelected, reducePod } from "../../lambda/kubernetes/pod-needs.ts";
 import { readResources } from "../../lambda/kubernetes/quantity.ts";
-import type { Finding } from "./lint.ts";
 import type { NamedPod, Node, Pdb } from "./objects.ts";
 import { type ClusterFacts, isMissing, orNone } from "./read.ts";
+
+/** Something to change, and the line that changes it. */
+export type Finding = Readonly<{
+  rule:
+    | "annotation-on-nodepool"
+    | "annotation-value"
+    | "window-without-base"
+    | "window-never-opens"
+    | "window-in-utc"
+    | "expires-in-window"
+    | "long-consolidate-after"
+    | "when-empty-wastes"
+    | "nobody-can-disrupt";
+  object: string;
+  problem: string;
+  /** A command or lines of YAML. */
+  change: string;
+}>;
 
 const { annotation, poolLabel } = Karpenter.v1;
 

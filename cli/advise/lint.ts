@@ -8,27 +8,9 @@ import {
 } from "../../lambda/core/duration.ts";
 import { isIneffective, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
 import { activeMinutes, allowedIn, isNone, readDuration, stretchesOf, wallClock } from "./allowed.ts";
-import { lintNodes } from "./lint-nodes.ts";
+import { type Finding, lintNodes } from "./lint-nodes.ts";
 import type { NodePool, NodePoolBudget } from "./objects.ts";
 import { type ClusterFacts, isMissing, orNone } from "./read.ts";
-
-/** Something to change, and the line that changes it. */
-export type Finding = Readonly<{
-  rule:
-    | "annotation-on-nodepool"
-    | "annotation-value"
-    | "window-without-base"
-    | "window-never-opens"
-    | "window-in-utc"
-    | "expires-in-window"
-    | "long-consolidate-after"
-    | "when-empty-wastes"
-    | "nobody-can-disrupt";
-  object: string;
-  problem: string;
-  /** A command or lines of YAML. */
-  change: string;
-}>;
 
 /** What findings of a cluster are judged by. */
 export type View = Readonly<{

@@ -5,7 +5,7 @@ import type { Advice } from "./advice.ts";
 import type { Allowed } from "./allowed.ts";
 import type { Present } from "./happened.ts";
 import type { Account } from "./history.ts";
-import type { Finding } from "./lint.ts";
+import type { Finding } from "./lint-nodes.ts";
 import type { Question, Ranking } from "./rank.ts";
 import type { Source } from "./sources.ts";
 import { drawWeek, groupAlike, inWords, isPartly } from "./week.ts";

@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { expect, it } from "vitest";
 import { activeMinutes } from "../../cli/advise/allowed.ts";
-import type { Finding } from "../../cli/advise/lint.ts";
 import { complement, lint } from "../../cli/advise/lint.ts";
+import type { Finding } from "../../cli/advise/lint-nodes.ts";
 import * as objects from "../../cli/advise/objects.ts";
 import type { ClusterFacts } from "../../cli/advise/read.ts";
 import { hours } from "../../lambda/core/duration.ts";
