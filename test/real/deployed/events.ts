@@ -1,10 +1,11 @@
 import { EventBridgeClient, PutRuleCommand, PutTargetsCommand } from "@aws-sdk/client-eventbridge";
 import { CreateQueueCommand, ReceiveMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, it } from "vitest";
+import { minutes } from "../../../lambda/core/duration.ts";
 import { account, type Emulator, region } from "../emulator/emulator.ts";
 import { patience, until } from "../engines/processes.ts";
 import type { DeployedCluster } from "./cluster.ts";
-import { forbid } from "./damage.ts";
+import { ageRecord, forbid } from "./damage.ts";
 
 type HoldEvent = Readonly<{ id: string; "detail-type": string; detail: Readonly<Record<string, unknown>> }>;
 
@@ -18,6 +19,8 @@ export function eventCases(open: () => Readonly<{ prod: DeployedCluster; emulato
     await prod.launch();
     const holdId = await prod.untilMarked([node]);
     await prod.control({ do: "hold", for: "10m", reason: "test" });
+    // A hold that is released right after a launch ends a minute later.
+    await ageRecord(emulator, prod, minutes(2));
     await prod.releaseAll();
 
     // The emulator's bus delivers each event twice, in any order, and those of an earlier hold perhaps only now.

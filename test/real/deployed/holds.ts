@@ -15,7 +15,7 @@ export function holdCases(open: () => DeployedCluster): void {
     // Launches of the account's other cluster do not count.
     expect((await prod.control({ do: "status" })).scopes).toMatchObject([{ state: "held", launches: 1 }]);
     expect((await prod.releaseAll()).answer).toMatchObject({ released: 2, failed: 0 });
-    expect((await prod.releaseAll()).answer).toMatchObject({ released: 0, because: "nothing is held" });
+    expect((await prod.releaseAll()).answer).toMatchObject({ released: 0, failed: 0 });
     expect(await prod.marks()).toEqual({});
   });
 }
