@@ -199,7 +199,7 @@ describe("what a real API server allows the holder to do", () => {
     });
   });
 
-  describe("with nodeEvents", () => nodeEventsOn(() => ({ admin, holder, plane, accessWith })));
+  describe("with nodeEvents", () => nodeEventsOn(() => ({ holder, accessWith })));
 
   it("distinguishes a kind that the server does not know from an object that is missing", async () => {
     const get = (kind: string) =>

@@ -53,11 +53,4 @@ export function keptByUsers(open: () => Clients): void {
     await apply("gitops", {});
     expect((await held()).annotations?.[annotation]).toBeUndefined();
   });
-
-  it("the value that they take off and set again is left to them", async () => {
-    for (const value of [null, "true"])
-      await change({ metadata: annotate(value) }, { fieldManager: "kubectl-annotate" });
-    expect(await release()).toBe("true");
-    expect((await held()).labels?.[holdLabel]).toBeUndefined();
-  });
 }
