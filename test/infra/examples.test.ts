@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Template } from "aws-cdk-lib/assertions";
-import { DISABLE_ASSET_STAGING_CONTEXT } from "aws-cdk-lib/cx-api";
 import { afterEach, expect, it, vi } from "vitest";
 import { detailOf } from "../../lambda/core/events.ts";
 import { blocksIn, documents } from "../repository/documents.ts";
@@ -9,7 +8,7 @@ import { aPastHold, someRules } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { cleanUpNeeds } from "./clean-up-needs.ts";
 import { sentTooEarly } from "./sent-too-early.ts";
-import { everyResource } from "./synthesized.ts";
+import { everyResource, quick } from "./synthesized.ts";
 
 const folder = join(import.meta.dirname, "../../examples");
 afterEach(() => {
@@ -20,7 +19,7 @@ afterEach(() => {
 async function synthesized(example: string): Promise<Readonly<Record<string, Template>>> {
   const out = newFolder();
   vi.stubEnv("CDK_OUTDIR", out);
-  vi.stubEnv("CDK_CONTEXT_JSON", JSON.stringify({ [DISABLE_ASSET_STAGING_CONTEXT]: true }));
+  vi.stubEnv("CDK_CONTEXT_JSON", JSON.stringify(quick));
   await import(join(folder, example, "app.ts"));
   const stacks = readdirSync(out).flatMap((file) => /^(.+)\.template\.json$/.exec(file)?.[1] ?? []);
   const read = (stack: string) => JSON.parse(readFileSync(join(out, `${stack}.template.json`), "utf8"));

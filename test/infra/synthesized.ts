@@ -2,7 +2,7 @@ import { App, Duration, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Topic } from "aws-cdk-lib/aws-sns";
-import { DISABLE_ASSET_STAGING_CONTEXT } from "aws-cdk-lib/cx-api";
+import { DISABLE_ASSET_STAGING_CONTEXT, DISABLE_CREATION_STACK_TRACES } from "aws-cdk-lib/cx-api";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -13,9 +13,11 @@ export type Resource = Readonly<{
   DeletionPolicy?: string;
 }>;
 
-/** An app that copies no code of functions: a template names it by its hash. */
+/** Copies no code of functions, which a template names by its hash, and keeps no stack trace of each resource. */
+export const quick = { [DISABLE_ASSET_STAGING_CONTEXT]: true, [DISABLE_CREATION_STACK_TRACES]: true };
+
 export const newApp = (context: object = {}): App =>
-  new App({ treeMetadata: false, context: { [DISABLE_ASSET_STAGING_CONTEXT]: true, ...context } });
+  new App({ treeMetadata: false, context: { ...quick, ...context } });
 
 /** The template of a stack. */
 export function templateOf(fill: (stack: Stack) => void, context: object = {}): Template {
