@@ -171,7 +171,7 @@ describe("doctor on a real deployment", () => {
       damage: () => setTable("sweep", "another"),
       repair: () => setTable("sweep", hold.env.HOLD_TABLE ?? ""),
       link: "functions",
-      what: 'HOLD_TABLE of karpenter-node-holder-operated-sweep is "another"',
+      what: 'HOLD_TABLE is "another" in karpenter-node-holder-operated-sweep',
     },
   ];
 
