@@ -17,7 +17,8 @@ const largestShare = 1 / 3;
 /**
  * Compares repeated runs of one trace on the wall clock and in virtual time. The mean of the node time may differ by a share,
  * and each launched node may come and go later by what pods waited longer on the wall clock: so busy was the machine.
- * Launches and evictions are small numbers that chance moves: the ranges of both clocks must meet within one, or a tenth.
+ * Launches and evictions are small numbers that chance moves: the ranges of both clocks must meet within a tenth, or one launch,
+ * or the two pods that one more removal evicts.
  */
 export function agreementOf(
   wall: readonly Counted[],
@@ -34,6 +35,7 @@ export function agreementOf(
         !meet(
           wall.map((run) => run[name]),
           virtual.map((run) => run[name]),
+          name === "evicted" ? 2 : 1,
         ),
     ),
   ];
@@ -60,7 +62,7 @@ const range = (values: readonly number[]): string => {
   return least === most ? `${least}` : `${least}–${most}`;
 };
 
-function meet(a: readonly number[], b: readonly number[]): boolean {
-  const slack = Math.max(1, 0.1 * Math.max(...a));
+function meet(a: readonly number[], b: readonly number[], least: number): boolean {
+  const slack = Math.max(least, 0.1 * Math.max(...a));
   return Math.min(...b) <= Math.max(...a) + slack && Math.max(...b) >= Math.min(...a) - slack;
 }
