@@ -3,7 +3,6 @@ import { holdLabel, Karpenter, neverHold } from "../../lambda/core/marks/keys.ts
 import type { NodeChange } from "../../lambda/core/ports.ts";
 import { type NodePoolFilter, poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { within } from "../support/context.ts";
 import { releasesContract } from "./nodes-releases.ts";
 import {
   bare,
@@ -12,7 +11,6 @@ import {
   type NodesOptions,
   type NodesWorld,
   nodesIn,
-  releaseListed,
   soon,
   usersLabels,
 } from "./nodes-world.ts";
@@ -53,14 +51,6 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       await mark(holdId(1));
       await release(holdId(1));
       expect(await its.world.read("a")).toEqual(before);
-    });
-
-    it("marks a node that has no annotations at all, and takes the mark off again", async () => {
-      await its.world.add("a", { annotations: {} });
-      await mark(holdId(1));
-      expect(await ours("a")).toEqual(heldIn(holdId(1)));
-      expect(await release(holdId(1))).toMatchObject({ released: 1, kept: 0, failed: 0, left: false });
-      expect(await ours("a")).toEqual(bare);
     });
 
     it("does not touch a node that is not Karpenter's", async () => {
@@ -127,23 +117,6 @@ export function nodesContract(open: (options: NodesOptions) => Promise<NodesWorl
       expect(await ours("a")).toEqual(heldIn(holdId(1)));
       expect(await ours("b")).toEqual(bare);
       expect(await ours("c")).toEqual(heldIn(holdId(0)));
-    });
-
-    it("stops at the deadline, reports that there is more, and continues when it is called again", async () => {
-      await its.world.add("a");
-      const past = within(-1);
-      expect(await markListed(its.world.nodes, { holdId: holdId(1), context: past })).toMatchObject({
-        marked: 0,
-        left: true,
-      });
-      expect(await ours("a")).toEqual(bare);
-      expect(await mark(holdId(1))).toMatchObject({ marked: 1, left: false });
-      expect(await releaseListed(its.world.nodes, { holdId: holdId(1), context: past })).toMatchObject({
-        released: 0,
-        left: true,
-      });
-      expect(await ours("a")).toEqual(heldIn(holdId(1)));
-      expect(await release(holdId(1))).toMatchObject({ released: 1, left: false });
     });
 
     it("lists the marks of every hold, whole or half, wherever they are", async () => {
