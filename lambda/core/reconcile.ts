@@ -189,15 +189,11 @@ async function sendLooks(context: PassContext, scope: Scope, plan: Plan): Promis
   ]);
 }
 
-/** A function that read the record before a hold was ended by hand may still mark nodes. */
+/** A function that read the record before a hold ended may mark nodes for so long after its start, or after a launch. */
 const markedWithin: Duration = minutes(1);
 
-/** Whether another function may still mark nodes for a hold that was ended by hand right after it began, or after a launch. */
-function mayBeMarked({ hold, released, requests, seen }: ScopeRecord & { hold: Hold }, now: Date): boolean {
-  const byHand = [released?.at, ...requests.map(({ releasedAt }) => releasedAt)];
-  const isByHand = hold.ended !== undefined && byHand.some((at) => at && at >= hold.startedAt);
-  return isByHand && [hold.startedAt, ...Object.values(seen)].some((at) => after(at, markedWithin) > now);
-}
+const mayBeMarked = ({ startedAt, ended }: Hold, { seen }: ScopeRecord, now: Date): boolean =>
+  ended !== undefined && [startedAt, ...Object.values(seen)].some((at) => after(at, markedWithin) > now);
 
 /** Closes a hold that has ended and whose marks are removed. Work that is left is for the next pass, in a minute. */
 async function finish(context: PassContext, plan: Plan, changed: Changed): Promise<boolean> {
@@ -207,7 +203,7 @@ async function finish(context: PassContext, plan: Plan, changed: Changed): Promi
   if (!hold) return false;
   const now = clock.now();
   const isUnfinished = changed.left || changed.failed > 0;
-  const isLeft = isUnfinished || mayBeMarked({ ...record, hold }, now);
+  const isLeft = isUnfinished || mayBeMarked(hold, record, now);
   if (isLeft) await schedules.arm(scope, hold.id, soonestAfter(after(now, seconds(30))));
   if (!hold.ended) return false;
   // Reported until it is released: what cannot be released must be noticed.

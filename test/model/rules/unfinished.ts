@@ -53,7 +53,7 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   if (isHeld && (!hold || hold.ended)) yield { scope, text: `${scope} is to be held`, needs: [] };
   if (!hold) return;
   const isOver = hold.ended || isSurelyFree(known, world.time, skew);
-  if (isOver && !mayBeMarked({ ...record, hold }, after(world.time, -2 * skew)))
+  if (isOver && !mayBeMarked(hold, record, after(world.time, -2 * skew)))
     yield { scope, text: `hold ${hold.id} is over`, needs: ["patch", "get"] };
   const end = isHeld && heldUntil(known, world.time);
   if (!end || !isHeld) return;
@@ -66,14 +66,9 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   if (!isSet) yield { scope, text: `no one-shot for ${hold.id}`, needs: ["arm"], isForSweeps: true };
 }
 
-/** A hold that somebody ends within a minute of its start, or of a launch, is left for this minute: it may still be marked. */
-function mayBeMarked({ hold, released, requests, seen }: ScopeRecord & { hold: Hold }, now: Date): boolean {
-  const wasEnded = [released?.at, ...requests.map(({ releasedAt }) => releasedAt)].some(
-    (at) => at !== undefined && at >= hold.startedAt,
-  );
-  const begun = [hold.startedAt, ...Object.values(seen)];
-  return wasEnded && begun.some((at) => after(at, minutes(1)) > now);
-}
+/** A hold that ends within a minute of its start, or of a launch, is left for this minute: it may still be marked. */
+const mayBeMarked = ({ startedAt, ended }: Hold, { seen }: ScopeRecord, now: Date): boolean =>
+  ended !== undefined && [startedAt, ...Object.values(seen)].some((at) => after(at, minutes(1)) > now);
 
 function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeView): Generator<Unfinished> {
   const { name, pool, instance, labels, annotations } = node;
