@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, hours, later } from "./duration.ts";
+import { after, type Duration, earlier, hours, later, minutes } from "./duration.ts";
 import type { Launch } from "./ports.ts";
 import type { LaunchHold } from "./record.ts";
 import type { Rules } from "./rules.ts";
@@ -53,10 +53,20 @@ type Facts = Readonly<{
   now: Date;
 }>;
 
+/** Clocks differ by less. What a clock has written that was ahead for longer must not hold until then. */
+export const clocksDiffer: Duration = minutes(10);
+
+const notLaterThan = (hold: LaunchHold, latest: Date): LaunchHold => ({
+  ...hold,
+  startedAt: earlier(hold.startedAt, latest),
+  lastLaunchAt: earlier(hold.lastLaunchAt, latest),
+});
+
 /** The launch hold by now, over or not; undefined where there is none. Only the newest launch matters, whatever order they come in. */
 export function launchHoldAfter(facts: Facts): LaunchHold | undefined {
   const { before, countFrom, now } = facts;
-  const went = before && before.lastLaunchAt >= countFrom ? before : undefined;
+  const went =
+    before && before.lastLaunchAt >= countFrom ? notLaterThan(before, after(now, clocksDiffer)) : undefined;
   const counting = launchesThatHold(facts).map(({ launchedAt }) => earlier(launchedAt, now));
   const [first] = counting;
   if (!first) return went;

@@ -1,5 +1,6 @@
 import { after, type Duration, minutes, seconds } from "./duration.ts";
 import { attemptAll, TryAgainError } from "./errors.ts";
+import { clocksDiffer } from "./launches.ts";
 import { soonestAfter } from "./looks.ts";
 import { type Plan, planScope } from "./plan.ts";
 import {
@@ -192,8 +193,10 @@ async function sendLooks(context: PassContext, scope: Scope, plan: Plan): Promis
 /** A function that read the record before a hold ended may mark nodes for so long after its start, or after a launch. */
 const markedWithin: Duration = minutes(1);
 
-const mayBeMarked = ({ startedAt, ended }: Hold, { seen }: ScopeRecord, now: Date): boolean =>
-  ended !== undefined && [startedAt, ...Object.values(seen)].some((at) => after(at, markedWithin) > now);
+function mayBeMarked({ startedAt, ended }: Hold, { seen }: ScopeRecord, now: Date): boolean {
+  const isRecent = (at: Date) => after(at, markedWithin) > now && at < after(now, clocksDiffer);
+  return ended !== undefined && [startedAt, ...Object.values(seen)].some(isRecent);
+}
 
 /** Closes a hold that has ended and whose marks are removed. Work that is left is for the next pass, in a minute. */
 async function finish(context: PassContext, plan: Plan, changed: Changed): Promise<boolean> {

@@ -27,6 +27,7 @@ it("functions whose clocks differ by more than a minute leave each other's marks
   // The next hold begins by the slow clock, a moment after the fast one has ended the first.
   await world.control({ do: "release", reason: "the next hold" });
   await world.pass(seconds(70));
+  await world.run(world.sweep(minutes(1)));
   expect(world.hold()).toBeUndefined();
   world.launch({ joinsAfter: null });
   await world.run(world.deliver(world.queue.due(), -seconds(30)));
