@@ -111,28 +111,34 @@ describe("wait", () => {
   };
   const scoped = ["--scope", "nodepool/batch"];
 
-  it.each<[state: string, flags: readonly string[], unlike: object, like: object]>([
+  const cases: readonly [state: string, flags: readonly string[], unlike: object, like: object][] = [
     ["held", [], statusOf(paused), statusOf(held)],
     ["held", [], observing(held), statusOf(held)],
     ["released", [], statusOf(releasing), statusOf(paused)],
     ["released", [], { ...statusOf(), nodesOrphaned: 1 }, observing({ ...held, nodesHeld: 0 })],
     ["released", scoped, statusOf(held), statusOf({ ...held, scope: "nodepool/web" })],
     ["released", scoped, statusOf({ ...held, scope: "cluster" }), statusOf()],
-  ])(
-    "ends with 0 where it is so, and with 3 where it is not so in time: %s %j",
-    async (state, flags, unlike, like) => {
-      const shortly = ["wait", "--for", state, ...flags, "--timeout", "1s"];
-      const now = await answering(like);
-      expect(await now.run(...shortly)).toEqual({ exit: 0, output: state, reported: "" });
-      await now.stop();
-      const late = await answering(unlike);
-      expect(await late.run(...shortly)).toEqual({
+  ];
+  const shortly = (state: string, flags: readonly string[]) =>
+    ["wait", "--for", state, ...flags, "--timeout", "1s"] as const;
+
+  it.each(cases)("ends with 0 where it is so: %s %j", async (state, flags, _, like) => {
+    const prod = await answering(like);
+    expect(await prod.run(...shortly(state, flags))).toEqual({ exit: 0, output: state, reported: "" });
+  });
+
+  it("ends with 3 where it is not so in time", async () => {
+    const late = await Promise.all(cases.map(([, , unlike]) => answering(unlike)));
+    const ended = await Promise.all(cases.map(([state, flags], i) => late[i]?.run(...shortly(state, flags))));
+    await Promise.all(late.map((one) => one.stop()));
+    expect(ended).toEqual(
+      cases.map(([state]) => ({
         ...{ exit: 3, output: "" },
         reported: `error: not ${state} within 1s\n\`status\` shows what holds, until when and why.`,
-      });
-      expect(late.asked).toHaveLength(2);
-    },
-  );
+      })),
+    );
+    expect(late.map(({ asked }) => asked.length)).toEqual(cases.map(() => 2));
+  });
 
   it("asks again after an error, but not where the first question fails", async () => {
     const busy = failed("TryAgainError", "busy");
