@@ -16,7 +16,8 @@ const withKarpenter = ["advise", "karpenter", "truth-table"];
 const onAnyKarpenter = [...withKarpenter, "deployed-karpenter"];
 /** Long suites, which start first, the longest at the head, so that the run does not end with a wait for one of them. */
 const longest = [
-  ...["karpenter", "deployed", "deployed-karpenter", "churn", "upgrades", "smoke", "ledger", "truth-table"],
+  ...["karpenter", "deployed", "deployed-karpenter", "churn", "upgrades", "smoke", "ledger"],
+  ...["private-endpoint", "commands", "documents", "truth-table"],
 ];
 /** Whether Karpenter runs most of the time; the lab on the wall clock always uses the newest. */
 export const hasKarpenter = ({ suite }: Pick<Job, "suite">): boolean =>
