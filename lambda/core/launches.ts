@@ -53,8 +53,8 @@ type Facts = Readonly<{
   now: Date;
 }>;
 
-/** Clocks differ by less. What a clock has written that was ahead for longer must not hold until then. */
-export const clocksDiffer: Duration = minutes(10);
+/** No clock is further ahead, or it is wrong: a time that such a one has written must not hold until then. */
+export const mostAhead: Duration = minutes(10);
 
 const notLaterThan = (hold: LaunchHold, latest: Date): LaunchHold => ({
   ...hold,
@@ -66,7 +66,7 @@ const notLaterThan = (hold: LaunchHold, latest: Date): LaunchHold => ({
 export function launchHoldAfter(facts: Facts): LaunchHold | undefined {
   const { before, countFrom, now } = facts;
   const went =
-    before && before.lastLaunchAt >= countFrom ? notLaterThan(before, after(now, clocksDiffer)) : undefined;
+    before && before.lastLaunchAt >= countFrom ? notLaterThan(before, after(now, mostAhead)) : undefined;
   const counting = launchesThatHold(facts).map(({ launchedAt }) => earlier(launchedAt, now));
   const [first] = counting;
   if (!first) return went;

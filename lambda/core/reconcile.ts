@@ -1,6 +1,6 @@
 import { after, type Duration, minutes, seconds } from "./duration.ts";
 import { attemptAll, TryAgainError } from "./errors.ts";
-import { clocksDiffer } from "./launches.ts";
+import { mostAhead } from "./launches.ts";
 import { soonestAfter } from "./looks.ts";
 import { type Plan, planScope } from "./plan.ts";
 import {
@@ -194,7 +194,7 @@ async function sendLooks(context: PassContext, scope: Scope, plan: Plan): Promis
 const markedWithin: Duration = minutes(1);
 
 function mayBeMarked({ startedAt, ended }: Hold, { seen }: ScopeRecord, now: Date): boolean {
-  const isRecent = (at: Date) => after(at, markedWithin) > now && at < after(now, clocksDiffer);
+  const isRecent = (at: Date) => after(at, markedWithin) > now && at < after(now, mostAhead);
   return ended !== undefined && [startedAt, ...Object.values(seen)].some(isRecent);
 }
 

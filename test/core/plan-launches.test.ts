@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { after, hours, minutes } from "../../lambda/core/duration.ts";
+import { hours, minutes } from "../../lambda/core/duration.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { aHeldRecord, aLaunch, aQuiet, aRecord, aRequest, someRules } from "../support/builders.ts";
 import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
@@ -75,14 +75,6 @@ describe("a launch", () => {
       { released: { at: at(19), because: "upgrade" } },
     ])
       expect(planAt(20, { record: aRecord(about), launches: [launchAt(19)] }).until).toEqual(at(39));
-  });
-
-  it("of a far future, which a clock has written that was ahead for years, holds for ten minutes more", () => {
-    const far = after(at(0), hours(20_000));
-    const passes = new Passes();
-    passes.record = aHeldRecord({ launchHold: { startedAt: far, lastLaunchAt: far } });
-    expect(passes.at(0).until).toEqual(at(30));
-    expect(passes.at(5).until).toEqual(at(30));
   });
 
   it("from the future counts from now: no clock can make a hold longer", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { after, minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { timedIds } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
@@ -51,4 +51,21 @@ it("a label of a time to come, which anybody may write, holds no node for ever",
   world.nodes.edit("a", "labels", holdLabel, "29991231t235959-forged");
   await world.pass(minutes(20));
   expect([world.marks(), world.heldNodes(), world.hold()]).toEqual([{}, [], undefined]);
+});
+
+it("times that a clock has written that was years ahead hold no node for ever", async () => {
+  const world = twoNodes();
+  world.launch({ joinsAfter: seconds(1) });
+  await world.pass(minutes(1));
+  const record = world.holds.records.get("cluster");
+  const hold = world.hold();
+  if (!record || !hold) throw new Error("nothing is held");
+  const far = after(world.time, hours(20_000));
+  const launchHold = { startedAt: far, lastLaunchAt: far };
+  await world.holds.put({ ...record, launchHold, hold: { ...hold, startedAt: far } });
+
+  await world.pass(minutes(25));
+  expect(Object.keys(world.marks())).toEqual(["a", "b", "node-1"]);
+  await world.pass(minutes(10));
+  expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
 });
