@@ -187,6 +187,7 @@ export const brokenLinks: readonly Row[] = [
   ["the sweep has not run for long", swept(hours(1))],
   ["no sweep ever ran", inRecord({ lastSweep: undefined })],
   ["one alarm alone is left", oneAlarm],
+  ["one function with other code", { checks: { hold: { version: "0.0.1" } } }],
 ];
 
 /** Each is one warning. */
@@ -195,7 +196,6 @@ export const warnings: readonly Row[] = [
   ["a function that may run once at a time", functionIs("hold", { reservedConcurrency: 1 })],
   ["a function that may not be invoked", { checks: { sweep: silent("AccessDeniedException") } }],
   ["older code", { check: { version: "0.0.1" } }],
-  ["one function with other code", { checks: { hold: { version: "0.0.1" } } }],
   ["letters in a dead-letter queue", queueIs("undelivered", { waiting: 3 })],
   ["a mapping whose last result is a problem", mappingIs("Enabled", "PROBLEM: Function call failed")],
   ["a deployment under way", adminSince(ago(minutes(14)))],

@@ -32,11 +32,17 @@ export const ofFunctions: readonly Check[] = [
   {
     link: "code",
     follows: ["functions"],
-    find: ofEach(({ version: deployed }) => {
-      if (deployed === version) return ok(`answered as version ${version}, like this command line`);
-      const remedy = `Deploy again, or use the command line of that version: npx karpenter-node-holder@${deployed}`;
-      return warn(`answered as version ${deployed}, this command line is ${version}`, remedy);
-    }),
+    async find(facts) {
+      const { version: ofControl } = await facts.answers.control;
+      const judge = ofEach(({ version: deployed }) => {
+        if (deployed !== ofControl)
+          return fail(`answered as version ${deployed}, the control function as ${ofControl}`);
+        if (deployed === version) return ok(`answered as version ${version}, like this command line`);
+        const remedy = `Deploy again, or use the command line of that version: npx karpenter-node-holder@${deployed}`;
+        return warn(`answered as version ${deployed}, this command line is ${version}`, remedy);
+      });
+      return judge(facts);
+    },
   },
 ];
 
