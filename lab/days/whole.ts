@@ -35,7 +35,7 @@ export const armNames: readonly string[] = arms.map(({ name }) => name);
 
 /** Karpenter's own settings that came closest to the holder, and the holder. */
 const rivals = ["consolidate-after-5m", "budget-hourly", "hold-20m", "auto", "auto-evictions"];
-const daysApart = ["consolidate-after-5m", "budget-hourly", "auto", "auto-evictions"];
+const singleKinds = ["when-empty", "consolidate-after-5m", "budget-hourly", "auto", "auto-evictions"];
 const shortest = ["budget-hourly", "auto"];
 
 /**
@@ -60,12 +60,9 @@ export function wholeComparison(versions: readonly string[]): readonly Spec[] {
     ...chosen({ arms: armNames, seeds: [1] }),
     ...chosen({ seeds: [2, 3] }),
     ...chosen({ karpenter: before }),
-    ...chosen({ types: ["four"], karpenter: [newest, ...before], arms: daysApart }),
+    ...chosen({ types: ["four"], karpenter: [newest, ...before], arms: shortest }),
     ...chosen({ karpenter: others, arms: shortest }),
-    ...chosen({
-      sources: ["bursts", "ci", "shrinking"].map(named),
-      arms: ["when-empty", ...daysApart],
-    }),
-    ...chosen({ sources: [named("week")], seeds: [1], arms: daysApart.slice(0, 3) }),
+    ...chosen({ sources: ["bursts", "ci", "shrinking"].map(named), arms: singleKinds }),
+    ...chosen({ sources: [named("week")], seeds: [1], arms: shortest }),
   ];
 }

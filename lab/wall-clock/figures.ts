@@ -43,8 +43,8 @@ function nodeTime(events: readonly TimelineEvent[], from: Date, to: Date): numbe
   }, 0);
 }
 
-/** How long before the counting began the first pods were there, and how long nodes took until pods ran; in seconds. */
-export function beginOf({ events, from }: Played): Readonly<{ begunBefore: number; boot: number }> {
+/** How long before the counting began the first pods were there, and how long most nodes took until pods ran; in seconds. */
+export function beginOf({ events, from }: Played): Readonly<{ begunBefore: number; boot: [number, number] }> {
   const joined = eventsOf(events, "node joined");
   const first = Math.min(...joined.map(({ at }) => at.getTime()));
   const running = eventsOf(events, "image pulled");
@@ -52,12 +52,10 @@ export function beginOf({ events, from }: Played): Readonly<{ begunBefore: numbe
     const pulled = running.find((one) => one.node === node);
     return pulled ? [pulled.at.getTime() - at.getTime()] : [];
   });
-  const boot =
-    quantile(
-      boots.toSorted((a, b) => a - b),
-      0.5,
-    ) ?? seconds(1);
-  return { begunBefore: (from.getTime() - first + batch) / seconds(1), boot: boot / seconds(1) };
+  const sorted = boots.toSorted((a, b) => a - b);
+  // Some wait longer for their first pod.
+  const bootOf = (share: number) => (quantile(sorted, share) ?? seconds(1)) / seconds(1);
+  return { begunBefore: (from.getTime() - first + batch) / seconds(1), boot: [bootOf(0.1), bootOf(0.9)] };
 }
 
 /** Karpenter launches nodes so long after it has seen the first pod that needs one. */

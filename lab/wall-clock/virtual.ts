@@ -77,7 +77,7 @@ export function configOf(played: Played, chance: number): EngineConfig & typeof 
     // One-shots come at round times.
     start: from.toISOString(),
     warmup: begunBefore + 15,
-    boot: [boot, boot],
+    boot,
     holder: config.holder && { launchEventDelay: [0.1, 0.5] },
   };
 }

@@ -26,8 +26,8 @@ type pod struct {
 	isDaemon      bool
 	isStarting    bool
 	isTerminating bool
-	isDone        bool // its containers have ended
-	isReported    bool // the scheduler has written that no node has room
+	isDone        bool   // its containers have ended
+	reported      string // what the scheduler has written about the room that is missing
 	readySince    time.Time
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"sort"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,11 +26,13 @@ func (w *world) schedule() {
 	type binding struct{ pod, node string }
 	var bindings []binding
 	var unschedulable []string
+	message := fmt.Sprintf("0/%d nodes are available", len(nodes))
 	for _, p := range waiting {
 		best := w.choose(p, nodes)
 		if best == nil {
-			if !p.isReported {
-				p.isReported = true
+			// With another number of nodes the pod's status changes, and Karpenter acts at once, not after ten seconds.
+			if p.reported != message {
+				p.reported = message
 				unschedulable = append(unschedulable, p.name)
 			}
 			continue
@@ -42,7 +45,7 @@ func (w *world) schedule() {
 		w.bind(b.pod, b.node)
 	}
 	for _, name := range unschedulable {
-		w.report(name)
+		w.report(name, message)
 	}
 }
 
@@ -186,7 +189,7 @@ func (w *world) bind(pod, node string) {
 }
 
 // report writes that no node has room for a pod, which is why Karpenter launches one.
-func (w *world) report(pod string) {
+func (w *world) report(pod, message string) {
 	w.retry(func() error {
 		p := &corev1.Pod{}
 		if err := w.store.Get(w.ctx, client.ObjectKey{Namespace: namespace, Name: pod}, p); err != nil || p.Spec.NodeName != "" {
@@ -194,7 +197,7 @@ func (w *world) report(pod string) {
 		}
 		p.Status.Conditions = []corev1.PodCondition{{
 			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
-			Message: "0 nodes are available", LastTransitionTime: metav1.Now(),
+			Message: message, LastTransitionTime: metav1.Now(),
 		}}
 		return w.store.Update(w.ctx, p)
 	})

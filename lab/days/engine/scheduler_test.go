@@ -23,7 +23,7 @@ func TestAPodGoesToTheEmptierNode(t *testing.T) {
 	})
 }
 
-func TestAPodWithoutRoomIsReportedOnceAndWaits(t *testing.T) {
+func TestAPodWithoutRoomIsReportedOnceForEachNumberOfNodesAndWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := emptyWorld(t, trace{})
 		w.addNode(t, "a", "2")
@@ -39,6 +39,10 @@ func TestAPodWithoutRoomIsReportedOnceAndWaits(t *testing.T) {
 		w.schedule()
 		_ = w.store.Get(w.ctx, client.ObjectKeyFromObject(p), p)
 		equal(t, "version after the second try", p.ResourceVersion, version)
+		w.addNode(t, "c", "2")
+		w.schedule()
+		_ = w.store.Get(w.ctx, client.ObjectKeyFromObject(p), p)
+		equal(t, "message with another node", p.Status.Conditions[0].Message, "0/2 nodes are available")
 		w.addNode(t, "b", "4")
 		w.schedule()
 		equal(t, "node", w.nodeOf("large"), "b")
