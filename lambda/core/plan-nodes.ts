@@ -10,6 +10,8 @@ import { isOfRules, type Rules } from "./rules.ts";
 
 /** What the cluster showed of a scope. */
 export type ScopeView = Readonly<{
+  /** When it was read: what came later is not in it. */
+  at: Date;
   nodes: readonly SeenNode[];
   claims: readonly NodeClaim[] | Unavailable;
   /** With `hold=auto`: the pods, or that they may be listed, or why not. */

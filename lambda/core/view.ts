@@ -21,7 +21,8 @@ export async function readView(
   isLook = false,
 ): Promise<ScopeView | Readonly<{ error: unknown }>> {
   const { nodes, nodeClaims, clock, log } = context;
-  const deadline = earlier(context.deadline, after(clock.now(), claimsTime));
+  const at = clock.now();
+  const deadline = earlier(context.deadline, after(at, claimsTime));
   const reading = nodeClaims.list(scope, { ...context, deadline }).catch((error: unknown) => {
     log.warn("NodeClaims could not be read: drifted nodes are held, too", { scope, error });
     return { unavailable: "NodeClaims could not be read", isForNow: true } as const;
@@ -34,7 +35,7 @@ export async function readView(
     ]);
     reportMissing(context, claims);
     reportMissing(context, pods);
-    return { nodes: listed, claims, ...(pods && { pods }) };
+    return { at, nodes: listed, claims, ...(pods && { pods }) };
   } catch (error) {
     return { error };
   }
@@ -92,11 +93,13 @@ export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, no
   const isUnknown = view.pods === "not read" || "unavailable" in view.pods || "unavailable" in view.claims;
   // No other node is let go by a hold that ends.
   if (isUnknown || record.launchHold?.isEnding) return { nextReadAt: after(now, minutes(1)) };
-  const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view, now), view.pods, rules, now);
+  // What ran at that time is known, and not what has run since.
+  const { at } = view;
+  const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view, at), view.pods, rules, at);
   const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
   return {
     account,
-    verdicts: shown(verdicts, account, now),
+    verdicts: shown(verdicts, account, at),
     // Nothing is held while it observes, so nothing is spared.
     since: rules.mode === "hold" ? since : undefined,
     nextReadAt: after(now, period),

@@ -94,7 +94,7 @@ describe("at the end of a hold with hold=auto", () => {
   it("that is no extension, and no node is let go any more", () => {
     expect(ended(120, ["a"]).steps).toEqual([]);
     expect(ending.account).toEqual(learnedAlone);
-    const view = { nodes: [], claims: [aClaim("a")], pods: [] };
+    const view = { at: at(0), nodes: [], claims: [aClaim("a")], pods: [] };
     expect(accountOf(view, ending, rules, at(121))).toEqual({ nextReadAt: at(122) });
   });
 
@@ -105,7 +105,7 @@ describe("at the end of a hold with hold=auto", () => {
 });
 
 describe("with hold=auto, pods are read", () => {
-  const view = { nodes: [], claims: [aClaim("a")], pods: [] };
+  const view = { at: at(0), nodes: [], claims: [aClaim("a")], pods: [] };
   const nodes = nodesNamed(["a"], { nextReadAt: at(11) });
 
   it("once a minute while launches hold, also where no node is superfluous", () => {
@@ -122,6 +122,17 @@ describe("with hold=auto, pods are read", () => {
       needs,
     }));
     expect(accountOf({ ...view, pods }, record, rules, at(10)).nextReadAt).toEqual(at(13));
+  });
+
+  it("and decide by what was there when they were read, also where the pass goes on much later", () => {
+    const open = { ...learnedAlone, nodes: 1, pauses: { ...noPauses, open: [{ since: at(4), level: 0 }] } };
+    const before = { ...record, account: open };
+    const room = { allocatable: {}, labels: {}, taints: [], isOpen: true };
+    const claims = [aClaim("a", { room })];
+    const letGoBy = (minute: number) =>
+      accountOf({ ...view, claims, at: at(minute) }, before, rules, at(10)).account?.letGo;
+    expect(letGoBy(8)).toEqual({});
+    expect(letGoBy(9)).toEqual({ a: at(9) });
   });
 
   it("and nothing counts as spared while it observes", () => {

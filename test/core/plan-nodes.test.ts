@@ -35,7 +35,7 @@ function changesOf(nodes: readonly SeenNode[], facts: Facts = {}): readonly stri
     record,
     until: isHeld ? at(20) : undefined,
     isRequested,
-    view: { nodes, claims: [], ...view },
+    view: { at: at(0), nodes, claims: [], ...view },
     rules: someRules(rules),
     now: at(0),
   }).map(({ do: what, node, holdId: id }) => `${what} ${node.name} ${[older, own, younger].indexOf(id) + 1}`);
@@ -116,7 +116,11 @@ describe("while a hold with hold=auto ends", () => {
 
   it("with mode=observe the Jobs of all nodes count", () => {
     const names = (rules: Partial<Rules>) =>
-      nodesWithJobs({ nodes: [bare, marked, other], claims: [], pods }, record.hold, someRules(rules));
+      nodesWithJobs(
+        { at: at(0), nodes: [bare, marked, other], claims: [], pods },
+        record.hold,
+        someRules(rules),
+      );
     expect(names({})).toEqual(new Set(["marked"]));
     expect(names({ mode: "observe" })).toEqual(new Set(["bare", "marked"]));
   });
@@ -144,6 +148,7 @@ describe("once a scope is not held any more", () => {
 
 describe("a drifted node", () => {
   const view = (wait: readonly (number | undefined)[]): ScopeView => ({
+    at: at(0),
     nodes: [],
     claims: wait.map((minute, n) => aClaim(`${n}`, minute === undefined ? {} : { driftedAt: at(minute) })),
   });
@@ -161,20 +166,20 @@ describe("a drifted node", () => {
 
   it("is not known where NodeClaims cannot be read, so all are held", () => {
     const claims = { unavailable: "no right" };
-    expect([...driftedNodes({ nodes: [], claims }, someRules(), at(0))]).toEqual([]);
+    expect([...driftedNodes({ at: at(0), nodes: [], claims }, someRules(), at(0))]).toEqual([]);
     expect(changesOf([bare], { view: { claims } })).toEqual(["mark bare 2"]);
   });
 
   it("without a node has nothing to hold", () => {
     const { node: _, ...claim } = aClaim("a", { driftedAt: at(0) });
-    expect([...driftedNodes({ nodes: [], claims: [claim] }, someRules(), at(0))]).toEqual([]);
+    expect([...driftedNodes({ at: at(0), nodes: [], claims: [claim] }, someRules(), at(0))]).toEqual([]);
   });
 });
 
 describe("the youngest launch whose node has not joined", () => {
   const { node: _, ...unjoined } = aClaim("x", { createdAt: at(-3) });
   const since = (claims: ScopeView["claims"], launches: readonly number[] = []) =>
-    awaitedSince({ nodes: [aNode("a")], claims }, launches.map(at), at(0));
+    awaitedSince({ at: at(0), nodes: [aNode("a")], claims }, launches.map(at), at(0));
 
   it("is that of a NodeClaim without a node, or whose node is not listed yet", () => {
     expect(since([aClaim("a", { createdAt: at(-1) }), unjoined])).toEqual(at(-3));
@@ -197,5 +202,9 @@ describe("the youngest launch whose node has not joined", () => {
 
 it("the nodes that a hold protects are those that are marked or can be: not the user's, excluded or drifted ones", () => {
   const claims = [aClaim("of-older", { driftedAt: at(-1) })];
-  expect(holdable({ nodes: all, claims }, someRules(), at(0))).toEqual(["bare", "marked", "of-younger"]);
+  expect(holdable({ at: at(0), nodes: all, claims }, someRules(), at(0))).toEqual([
+    "bare",
+    "marked",
+    "of-younger",
+  ]);
 });

@@ -154,7 +154,10 @@ export class Stage {
     for (const oneShot of world.dueOneShots()) await world.finish(await world.fire(oneShot));
     for (const { payload, attempt, id } of world.retries.splice(0))
       await world.finish(await world.release(payload, 0, attempt, id));
+    const alone = this.#leftAlone;
     await world.finish(await world.sweep());
+    // From now on these nodes are left alone, because nobody took them: the next look may let others go in their place.
+    if (this.#leftAlone > alone) await world.finish(await world.sweep());
     // The marks of a hold that is lost, or of another scope, may seem younger than the next hold's until a sweep removes them.
     if (this.#isMixed) await world.finish(await world.sweep());
     // A record names the nodes that would be held, and the first sweep may have freed one of them; auto writes each look.
@@ -165,6 +168,11 @@ export class Stage {
     await world.finish(await world.sweep());
     const more = world.calls.slice(before).filter((call) => changes.test(call));
     must(more.length === 0, "a second sweep has nothing to do", () => more);
+  }
+
+  get #leftAlone(): number {
+    const records = [...this.world.holds.records.values()];
+    return records.reduce((sum, { account }) => sum + Object.keys(account?.leftAlone ?? {}).length, 0);
   }
 
   /** With auto, launches need an end. */

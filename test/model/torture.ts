@@ -15,17 +15,19 @@ const { values } = parseArgs({
     seed: { type: "string" },
     path: { type: "string" },
     kind: { type: "string", default: "any" },
+    parallel: { type: "string", default: String(availableParallelism()) },
     help: { type: "boolean", short: "h" },
   },
 });
 if (values.help) {
   console.log(
-    "usage: npm run torture -- [--runs COUNT] [--seed NUMBER] [--path PATH] [--kind any|good-day|habit]",
+    "usage: npm run torture -- [--runs COUNT] [--seed NUMBER] [--path PATH] [--kind any|good-day|habit] [--parallel COUNT]",
   );
   process.exit();
 }
 const seed = wholeNumber("--seed", values.seed ?? String(Date.now() % 1_000_000_000));
 const runs = wholeNumber("--runs", values.runs ?? "100000");
+const parallel = wholeNumber("--parallel", values.parallel);
 const { kind } = values;
 if (!isKind(kind)) {
   console.error(`--kind must be any, good-day or habit, not "${kind}"`);
@@ -33,7 +35,7 @@ if (!isKind(kind)) {
 }
 process.exitCode = values.path === undefined ? await torture(kind) : await replay(values.path, kind);
 
-/** Each chunk has its own seed, so that a failure is replayed without the chunks before it; each core plays its own. */
+/** Each chunk has its own seed, so that a failure is replayed without the chunks before it; each worker plays its own. */
 async function torture(kind: Kind): Promise<number> {
   const progress = new Progress(1, processTerminal());
   const task = progress.begin(`${runs} runs`);
@@ -53,9 +55,7 @@ async function torture(kind: Kind): Promise<number> {
     }
     await worker.terminate();
   };
-  await Promise.all(
-    Array.from({ length: Math.min(availableParallelism(), Math.ceil(runs / chunk)) }, playChunks),
-  );
+  await Promise.all(Array.from({ length: Math.min(parallel, Math.ceil(runs / chunk)) }, playChunks));
   progress.stop();
   console.log(
     broken === undefined
