@@ -83,8 +83,8 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
   const isEnding = record.launchHold?.isEnding && !isRequested;
   const withJobs = isEnding ? nodesWithJobs(view, hold, rules) : undefined;
   return view.nodes.flatMap((node): NodeChange[] => {
-    // Until the pods are read again a hold that ends leaves the nodes as they are.
-    if (isEnding && !withJobs) return [];
+    // Until the pods are read again a hold that ends leaves the nodes as they are, but for those that launches do not hold.
+    if (isEnding && !withJobs && rules.mode === "hold" && !drifted.has(node.name)) return [];
     const isHeld =
       until !== undefined &&
       !drifted.has(node.name) &&

@@ -8,7 +8,7 @@ import { roomsOf, type ScopeView } from "./plan-nodes.ts";
 import type { Launch, PassContext } from "./ports.ts";
 import type { ScopeRecord } from "./record.ts";
 import type { Bound } from "./room.ts";
-import type { Rules } from "./rules.ts";
+import { isOfRules, type Rules } from "./rules.ts";
 import { nodePoolOf, type Scope } from "./scope.ts";
 
 /** The marks of nodes wait no longer for the NodeClaims. */
@@ -139,12 +139,13 @@ export function podsByNode({ pods, claims, nodes }: ScopeView): ReadonlyMap<stri
 
 type Facts = Readonly<{ isSweep: boolean; rules: Rules; now: Date }>;
 
-/** The launches that the cluster shows: every NodeClaim with an instance is one. */
+/** The launches of a scope that the cluster shows: every NodeClaim with an instance is one. */
 export function launchesIn(
   { claims, nodes }: ScopeView,
-  { seen }: ScopeRecord,
+  { scope, seen }: ScopeRecord,
   { isSweep, rules, now }: Facts,
 ): readonly Launch[] {
+  if (!isOfRules(rules, scope)) return [];
   if (!("unavailable" in claims))
     return claims.flatMap(({ instance, createdAt, nodePool }) =>
       instance === undefined ? [] : [{ instance, launchedAt: createdAt, nodePool }],

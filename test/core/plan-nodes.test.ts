@@ -110,6 +110,17 @@ describe("while a hold with hold=auto ends", () => {
     expect(changesOf([...all, other], { record, view: { pods: "not read" } })).toEqual([]);
   });
 
+  it("but drifted nodes are released meanwhile, and all where nothing is to be marked", () => {
+    const claims = [aClaim("marked", { driftedAt: at(-5) })];
+    const view = { pods: "not read", claims } as const;
+    expect(changesOf([marked, other], { record, view })).toEqual(["release marked 2"]);
+    const rules = { mode: "observe" } as const;
+    expect(changesOf([marked, other], { record, view, rules })).toEqual([
+      "release marked 2",
+      "release other 2",
+    ]);
+  });
+
   it("a request holds all nodes", () => {
     expect(changesOf([bare, other], { record, view: { pods }, isRequested: true })).toEqual(["mark bare 2"]);
   });

@@ -61,6 +61,17 @@ describe("a sweep", () => {
     expect(world.metrics.total("MissedLaunches")).toBe(2);
   });
 
+  it("remembers launches in the scopes of the settings alone", async () => {
+    const { world, context, record } = aWorld([aRecord()], byPool);
+    world.ec2.launch({ pool: "web", eventAfter: null });
+    world.time = at(4);
+    await sweep(context());
+    expect([record("cluster"), record("nodepool/web")].map((one) => Object.keys(one?.seen ?? {}))).toEqual([
+      [],
+      ["i-00000001"],
+    ]);
+  });
+
   it("finds a launch whose event was lost for as long as it holds, however seldom sweeps come", async () => {
     for (const minute of [15, 19.9, 20.1]) {
       const { world, context } = aWorld([]);

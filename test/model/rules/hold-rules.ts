@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { holdLabel } from "../../../lambda/core/marks/keys.ts";
 import type { Figures, Hold, ScopeRecord } from "../../../lambda/core/record.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
@@ -47,6 +48,12 @@ export class HoldRules {
     const life = this.lives.get(holdId);
     const hold = life && this.#records.current(life.scope).hold;
     return hold?.id === holdId && !hold.ended;
+  }
+
+  /** Whether the settings have changed the scope since: such a hold protects nothing, and a sweep ends it. */
+  isOfOldScope(holdId: string, settings: Pick<Rules, "scope">): boolean {
+    const scope = this.lives.get(holdId)?.scope;
+    return scope !== undefined && !belongs(settings, scope);
   }
 
   /** A hand made a record unreadable: its content counts as never written. */

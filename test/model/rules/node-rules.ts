@@ -92,7 +92,7 @@ export class NodeRules {
       by.settings.mode === "observe" || !isCovered(by.settings, pool) || this.#mayDrift(by, node);
     // Where a user has changed the annotation, the node is not held by us: an older hold's label is all that goes.
     const isTheirs = before.value !== undefined && before.value !== "true";
-    const isHeld = !isMeant && !isTheirs && holds.isRunning(label);
+    const isHeld = !isMeant && !isTheirs && holds.isRunning(label) && !holds.isOfOldScope(label, by.settings);
     must(!isHeld || mayGo(this.#facts, by, node), "no node is released while it is held", facts);
     if (isHeld) this.#facts.karpenter.letGo.set(name, this.#facts.world.time);
     this.#ours.delete(name);

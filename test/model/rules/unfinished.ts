@@ -93,7 +93,8 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
     const isRequestedAt = (now: Date) => requestsOf(known).some(({ until }) => until > now);
     const isLongAt = (now: Date) => after(driftedAt, settings.driftWait) <= now;
     const isFree = isLongAt(after(time, -skew)) && !isRequestedAt(after(time, -skew));
-    if (marked && isFree && karpenter.isReadable)
+    // A mark that seems younger than the hold is another one's, which a sweep removes.
+    if (marked && (!hold || marked <= hold.id) && isFree && karpenter.isReadable)
       yield { scope, text: `${name} is drifted`, needs: [...needs, "claims"] };
     if (isLongAt(after(time, skew)) && !isRequestedAt(after(time, skew))) return;
   }
