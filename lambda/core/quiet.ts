@@ -14,6 +14,8 @@ export type Silence = Readonly<{
   released?: string;
   /** The pause that is on, or else the breather. */
   quiet?: Quiet;
+  /** The pause or breather that ends last, also where it is over. */
+  last?: Quiet;
 }>;
 
 const never = new Date(0);
@@ -25,12 +27,14 @@ export function silenceOf(record: ScopeRecord, whole: ScopeRecord | undefined, n
   const requestsCountFrom = releases.map(({ at }) => at).reduce(later, never);
   const launchesCountFrom = quiets.map(({ until }) => until).reduce(later, requestsCountFrom);
   const released = releases.find(({ at }) => at.getTime() === requestsCountFrom.getTime());
+  const last = quiets.find(({ until }) => until.getTime() === launchesCountFrom.getTime());
   const on = quiets.filter(({ until }) => until > now).toSorted(byWeight);
   return {
     launchesCountFrom,
     requestsCountFrom,
     ...(released && { released: released.because }),
     ...(on[0] && { quiet: on[0] }),
+    ...(last && { last }),
   };
 }
 

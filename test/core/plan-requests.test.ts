@@ -153,6 +153,16 @@ describe("a pause", () => {
     expect(passes.at(9, [launchAt(8)]).until).toEqual(at(28));
   });
 
+  it("is why a hold ended, also where a look comes after it; but not where that hold was over before", () => {
+    const launchHold = { startedAt: at(6), lastLaunchAt: at(6) };
+    const becauseOf = (since: number, until: number) =>
+      planAt(until + 1, {
+        record: aHeldRecord({ launchHold, quiet: aQuiet("paused", { since: at(since), until: at(until) }) }),
+      }).because;
+    expect(becauseOf(5, 8)).toMatch(/^paused by hand until .+12:08/);
+    expect(becauseOf(27, 30)).toBe("the hold expired");
+  });
+
   it("in a breather lasts for as long as it was asked for, and no longer", () => {
     const passes = new Passes({}, aRecord(paused(2, { until: at(4) })));
     expect(passes.at(5, [launchAt(5)]).until).toEqual(at(25));

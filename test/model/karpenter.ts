@@ -100,6 +100,7 @@ export class Karpenter {
     const nodes = this.#world.nodes.all().filter(({ pool }) => pool);
     const node = nodes[which % Math.max(1, nodes.length)];
     if (!node) return;
+    this.#changes += 1;
     this.#world.ec2.terminate(node.name, drainsFor);
   }
 
