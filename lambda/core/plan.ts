@@ -13,7 +13,6 @@ import {
   noFigures,
   type PastHold,
   pastOf,
-  type Quiet,
   type Request,
   type ScopeRecord,
   withNewHold,
@@ -211,9 +210,10 @@ function whyOver(facts: StartFacts, hold: Hold): string {
   const causes = [...(launchHold ? [launchHold.lastLaunchAt] : []), ...requests.map(({ at }) => at)];
   if (silence.released && causes.some((at) => at < silence.requestsCountFrom))
     return `released by hand: ${silence.released}`;
+  // A pause or breather that is over may have begun before the launches' own end.
   const quiet = silence.quiet ?? silence.last;
-  if (quiet && launchHold && launchHold.lastLaunchAt < silence.launchesCountFrom && isCutBy(quiet, facts))
-    return describeQuiet(quiet);
+  const isCut = launchHold && quiet && endOf(launchHold, rules).at > quiet.since;
+  if (isCut && launchHold.lastLaunchAt < silence.launchesCountFrom) return describeQuiet(quiet);
   if (wasCapped) return capped;
   // What is released now, or was released during this hold: the clock that started it may have been ahead.
   const before = new Map(stored.requests.map(({ name, releasedAt }) => [name, releasedAt]));
@@ -223,10 +223,6 @@ function whyOver(facts: StartFacts, hold: Hold): string {
   const names = released.map(({ name }) => name).join(", ");
   return released.length > 0 ? `released by hand: ${names}` : "the hold expired";
 }
-
-/** Whether a pause or breather began before the launches' own end. */
-const isCutBy = ({ since }: Quiet, { record: { launchHold }, rules }: StartFacts): boolean =>
-  launchHold !== undefined && endOf(launchHold, rules).at > since;
 
 type WatchFacts = Pick<PlanFacts, "nodes" | "rules" | "now"> &
   Readonly<{ next: ScopeRecord; until: Date | undefined; isRequested: boolean; launches: number }> &

@@ -121,7 +121,7 @@ describe("the whole comparison", () => {
       expect(titles).toContain(titleOf({ ...spec, arm: "budget-hourly" }));
   });
 
-  it("takes about an hour on two cores, at a minute of one core for each day", () => {
+  it("takes an hour and a half on two cores at most, at 85 seconds of one core for each day", () => {
     const lasts = new Map(
       ["day", "week", "bursts", "ci", "shrinking"].map((name) => [name, traceOf(name, 1).lasts]),
     );
