@@ -9,9 +9,11 @@ import {
   belongs,
   isCovered,
   isPaused,
+  type Known,
   latest,
   lengthOf,
   releasedAt,
+  requestsOf,
   scopeFor,
   silencedUntil,
 } from "./oracle.ts";
@@ -124,12 +126,14 @@ export class Duties {
     const to = after(world.time, by.skew);
     const versions = records.since(by, scope);
     const at = askedAt && askedAt < from ? askedAt : from;
-    const isDone = versions.some(({ requests, released, quiet }) => {
+    // A forced release of the whole cluster may have ended the request just before.
+    const isOver = (known: Known) => requestsOf(known).every((one) => one.name !== name);
+    const isDone = versions.some(({ released, quiet }) => {
       if (what === "pause") return quiet?.kind === "paused" && released !== undefined && released.at >= from;
       if (what === "resume")
         return !quiet || quiet.until <= to || quiet.until.getTime() === quiet.since.getTime();
       if (name === undefined) return released !== undefined && released.at >= at;
-      return requests.some((one) => one.name === name && one.releasedAt);
+      return records.knownSince(by, scope).some(isOver);
     });
     must(isDone, "what was done by hand was recorded", () => ({ what, scope, name, versions }));
   }
