@@ -27,6 +27,7 @@ export type Unfinished = Readonly<{
   text: string;
   needs: readonly string[];
   isForSweeps?: true;
+  isClosing?: true;
 }>;
 
 type Facts = Readonly<{
@@ -54,7 +55,7 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   if (!hold) return;
   const isOver = hold.ended || isSurelyFree(known, world.time, skew);
   if (isOver && !mayBeMarked(hold, record, after(world.time, -2 * skew)))
-    yield { scope, text: `hold ${hold.id} is over`, needs: ["patch", "get"] };
+    yield { scope, text: `hold ${hold.id} is over`, needs: ["patch", "get"], isClosing: true };
   const end = isHeld && heldUntil(known, world.time);
   if (!end || !isHeld) return;
   const latest = after(end > after(world.time, skew) ? end : after(world.time, skew), minutes(2));

@@ -1,4 +1,5 @@
 import { after, type Duration, minutes } from "../../../lambda/core/duration.ts";
+import type { Scope } from "../../../lambda/core/scope.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
@@ -104,8 +105,16 @@ export class Watcher {
     const known = this.#records.knownSince(by, scope, [record]);
     const facts = () => ({ by: by.name, before, record, from, to, settings: by.settings });
     const written: Written = { by, scope, before, record, from, to, known, facts };
+    this.#leaveToOthers(by, scope);
     this.#recordRules.check(written);
     this.#holds.check(written);
+  }
+
+  /** A hold is closed only where no other function has written meanwhile: this one has seen that it is over, too. */
+  #leaveToOthers(writer: Invocation, scope: Scope): void {
+    for (const [by, found] of this.#passes)
+      for (const [text, one] of found)
+        if (by !== writer && one.scope === scope && one.isClosing) found.delete(text);
   }
 
   #watchPasses(): void {
