@@ -91,9 +91,10 @@ export class HoldRules {
       launchEnd({ ...launchHold, isEnding: true }, by.settings) <= to
     )
       return;
-    const busy = this.#world.nodes.all().filter(({ name, labels }) => {
+    const busy = this.#world.nodes.all().filter(({ name, labels, pool }) => {
       const { pods, since = to } = this.#karpenter.loads.get(name) ?? {};
-      return labels[holdLabel] === hold?.id && pods === "job" && since < by.begunAt;
+      const isOurs = labels[holdLabel] === hold?.id && isCovered(by.settings, pool);
+      return isOurs && pods === "job" && since < by.begunAt;
     });
     must(busy.length === 0, "a hold of launches ends after the Jobs of its nodes", () => [busy, facts()]);
   }
