@@ -20,7 +20,7 @@ export default defineConfig({
       CDK_VALIDATION: "false",
     },
     sequence: { sequencer: LongestFirst },
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 30_000,
   },
 });
