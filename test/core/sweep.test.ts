@@ -51,25 +51,15 @@ describe("a sweep", () => {
     expect(world.metrics.all("ReleaseLagMs")).toEqual([minutes(5)]);
   });
 
-  it("holds for launches that no event reported, each in its scope", async () => {
-    const { world, context } = aWorld([], byPool);
+  it("holds for launches that no event reported, each in its scope and in no other", async () => {
+    const { world, context, record } = aWorld([aRecord()], byPool);
     for (const pool of ["web", "batch"]) world.ec2.launch({ pool, eventAfter: null });
     world.time = at(4);
     await sweep(context());
     expect(new Set(Object.values(world.nodes.marks())).size).toBe(2);
     expect(world.nodes.held()).toEqual(["batch", "web"]);
     expect(world.metrics.total("MissedLaunches")).toBe(2);
-  });
-
-  it("remembers launches in the scopes of the settings alone", async () => {
-    const { world, context, record } = aWorld([aRecord()], byPool);
-    world.ec2.launch({ pool: "web", eventAfter: null });
-    world.time = at(4);
-    await sweep(context());
-    expect([record("cluster"), record("nodepool/web")].map((one) => Object.keys(one?.seen ?? {}))).toEqual([
-      [],
-      ["i-00000001"],
-    ]);
+    expect(record("cluster")?.seen).toEqual({});
   });
 
   it("finds a launch whose event was lost for as long as it holds, however seldom sweeps come", async () => {
