@@ -27,7 +27,7 @@ if (values.help) {
 }
 const seed = wholeNumber("--seed", values.seed ?? String(Date.now() % 1_000_000_000));
 const runs = wholeNumber("--runs", values.runs ?? "100000");
-const parallel = wholeNumber("--parallel", values.parallel);
+const parallel = wholeNumber("--parallel", values.parallel, 1);
 const { kind } = values;
 if (!isKind(kind)) {
   console.error(`--kind must be any, good-day or habit, not "${kind}"`);
@@ -71,9 +71,9 @@ async function replay(path: string, kind: Kind): Promise<number> {
   return broken === undefined ? 0 : 1;
 }
 
-function wholeNumber(name: string, text: string): number {
+function wholeNumber(name: string, text: string, least = 0): number {
   const read = Number(text);
-  if (Number.isSafeInteger(read) && read >= 0) return read;
-  console.error(`${name} must be a whole number, not "${text}"`);
+  if (Number.isSafeInteger(read) && read >= least) return read;
+  console.error(`${name} must be a whole number from ${least} on, not "${text}"`);
   process.exit(2);
 }

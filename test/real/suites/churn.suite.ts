@@ -19,7 +19,7 @@ const trials: readonly (Trial & { within?: number })[] = [
   { trace: "roll", arm: alone, seed: 1, share: 0.9 },
   { trace: "rollout", arm: hold, seed: 1, share: 0.7 },
   { trace: "single", arm: hold, seed: 1, share: 0.6 },
-  // On the wall clock it launches 6 or 7 nodes, in virtual time 7: a single run differs by up to 14 %.
+  // On the wall clock it launches 6 or 7 nodes, in virtual time 7: a single run differs by up to 15 %.
   { trace: "shrink", arm: hold, seed: 1, share: 0.6, within: 0.25 },
 ];
 /** Plays in virtual time: other phases of Karpenter's loop and other boots decide what is launched and evicted. */
