@@ -29,8 +29,8 @@ export type NodeFacts = Readonly<{
 
 /** Duplicates of an event come within minutes. An older launch was counted, or is not counted any more. */
 export const seenKept: Duration = minutes(15);
-/** Longer, because the clocks of functions differ: what one forgets, another must not count again. */
-const remembered: Duration = seenKept + minutes(2);
+/** Longer, because three functions each differ by up to a minute: which counts, which forgets, which has the duplicate. */
+const remembered: Duration = seenKept + minutes(3);
 const mostSeen = 500;
 
 /** The launches that were not counted before, each once. */

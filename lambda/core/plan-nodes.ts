@@ -48,13 +48,14 @@ export function nextDriftEnd(view: ScopeView, { driftWait }: Rules, now: Date): 
 
 /**
  * Since when the youngest launched instance waits for its node. A node that its NodeClaim names may be missing from the
- * list of nodes, which was read a moment before. Without NodeClaims any launch of the last minutes may wait.
+ * list of nodes, which was read a moment before. Without NodeClaims any launch of the last minutes may wait, by its instance;
+ * one that was found by its node has that node's name.
  */
-export function awaitedSince(view: ScopeView, launchTimes: readonly Date[], now: Date): Date | undefined {
+export function awaitedSince(view: ScopeView, seen: ScopeRecord["seen"], now: Date): Date | undefined {
   const joined = new Set(view.nodes.map(({ name }) => name));
   const waiting =
     "unavailable" in view.claims
-      ? launchTimes
+      ? Object.entries(seen).flatMap(([name, at]) => (joined.has(name) ? [] : [at]))
       : view.claims
           .filter(({ node, isDeleted }) => !isDeleted && !(node && joined.has(node)))
           .map(({ createdAt }) => createdAt);

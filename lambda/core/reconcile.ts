@@ -125,7 +125,7 @@ async function settle(
       nodes: view && {
         holdable: holdable(view, rules, now),
         present: new Set(view.nodes.map(({ name }) => name)),
-        awaitedSince: awaitedSince(view, [...Object.values(asked.seen), ...found.map(launchTime)], now),
+        awaitedSince: awaitedSince(view, { ...asked.seen, ...timesOf(found) }, now),
         nextDriftEnd: nextDriftEnd(view, rules, now),
         pods: podsByNode(view),
         withJobs: nodesWithJobs(view, asked.hold, rules),
@@ -161,7 +161,8 @@ const mayRepeat = ({ launches = [], change, isLook, isSweep }: Trigger, { news }
   return Boolean(isSweep || isLook || change) || launches.some(({ instance }) => !first.has(instance));
 };
 
-const launchTime = ({ launchedAt }: Launch): Date => launchedAt;
+const timesOf = (launches: readonly Launch[]): ScopeRecord["seen"] =>
+  Object.fromEntries(launches.map(({ instance, launchedAt }) => [instance, launchedAt]));
 
 /** Only an edit by hand makes a record unreadable. Its content is lost, and the marks of its hold are orphaned. */
 function readable({ log, metrics }: PassContext, record: ScopeRecord): ScopeRecord {

@@ -218,6 +218,14 @@ describe("each launch is counted once", () => {
     expect(passes.record.seen).toEqual({});
   });
 
+  it("also where three clocks differ: that of the first event's function, of one that forgets, of the duplicate's", () => {
+    const passes = new Passes({ hold: hours(1) });
+    passes.at(-1, [launchAt(0)]);
+    passes.at(16 + second);
+    passes.at(14, [launchAt(0)]);
+    expect(counts(passes)).toBe(1);
+  });
+
   it("by NodePool; beyond ten NodePools the others are counted together", () => {
     const all = many(0, 12).map((one, n) => ({ ...one, nodePool: `pool-${n}` }));
     const { figures } = planAt(0, { launches: all }).record;

@@ -190,7 +190,9 @@ describe("a drifted node", () => {
 describe("the youngest launch whose node has not joined", () => {
   const { node: _, ...unjoined } = aClaim("x", { createdAt: at(-3) });
   const since = (claims: ScopeView["claims"], launches: readonly number[] = []) =>
-    awaitedSince({ at: at(0), nodes: [aNode("a")], claims }, launches.map(at), at(0));
+    awaitedSince({ at: at(0), nodes: [aNode("a")], claims }, namedBy("i", launches), at(0));
+  const namedBy = (name: string, launches: readonly number[]) =>
+    Object.fromEntries(launches.map((minute) => [`${name}${minute}`, at(minute)]));
 
   it("is that of a NodeClaim without a node, or whose node is not listed yet", () => {
     expect(since([aClaim("a", { createdAt: at(-1) }), unjoined])).toEqual(at(-3));
@@ -208,6 +210,8 @@ describe("the youngest launch whose node has not joined", () => {
   it("may be any of the last ten minutes where NodeClaims cannot be read", () => {
     expect(since({ unavailable: "no right" }, [-11, -4, -6])).toEqual(at(-4));
     expect(since([], [-4])).toBeUndefined();
+    const view = { at: at(0), nodes: [aNode("a-4")], claims: { unavailable: "no right" } };
+    expect(awaitedSince(view, namedBy("a", [-4, -6]), at(0))).toEqual(at(-6));
   });
 });
 

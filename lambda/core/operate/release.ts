@@ -73,8 +73,8 @@ export async function pause(
   const until = after(context.clock.now(), length);
   const change = (record: ScopeRecord, now: Date): ScopeRecord => {
     const { quiet: before, released: last } = record;
-    // A pause that is asked for again keeps its start; the last one counts.
-    const since = before?.kind === "paused" && before.until > now ? before.since : now;
+    // A pause that is asked for again keeps its start; the last one counts. A short one may be over when it is recorded.
+    const since = before?.kind === "paused" && before.until > now ? before.since : earlier(now, until);
     const quiet: Quiet = { kind: "paused", since, until, because: reason };
     // The clock of the function that released last may be ahead.
     const released =

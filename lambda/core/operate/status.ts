@@ -145,7 +145,7 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
     ...(rules.mode === "observe" && hold && figures.observed && { observed: figures.observed }),
     drifted: isHeld && !plan.isRequested ? driftedNodes(view, rules, now).size : 0,
     ...(isHeld && rules.auto && { goes: verdicts, ...(rules.mode === "hold" && { paid: paidBy(figures) }) }),
-    isAwaiting: isHeld && awaitedSince(view, Object.values(record.seen), now) !== undefined,
+    isAwaiting: isHeld && awaitedSince(view, record.seen, now) !== undefined,
     ...(looks.oneShot && hold && { nextLook: looks.oneShot }),
   };
 }

@@ -60,6 +60,16 @@ describe("a pause", () => {
     expect(record()?.quiet).toMatchObject({ since: at(20), until: at(25) });
   });
 
+  it("that is over before it is recorded has no length, so that a resume makes it no longer", async () => {
+    const { world, ask, record } = aWorld();
+    world.refuses = (call) => {
+      if (call === "list") world.time = at(10);
+      return false;
+    };
+    await ask(3);
+    expect(record()?.quiet).toMatchObject({ since: at(8), until: at(8) });
+  });
+
   it("keeps the time of a release by a clock that is ahead", async () => {
     const ahead = { at: at(5.1), because: "upgrade" };
     const { ask, record } = aWorld([aRecord({ released: ahead })]);
