@@ -220,9 +220,10 @@ describe("each launch is counted once", () => {
 
   it("also where three clocks differ: that of the first event's function, of one that forgets, of the duplicate's", () => {
     const passes = new Passes({ hold: hours(1) });
-    passes.at(-1, [launchAt(0)]);
+    const event = { instance: "i-0" };
+    passes.at(-1, [launchAt(-1, event)]);
     passes.at(16 + second);
-    passes.at(14, [launchAt(0)]);
+    passes.at(14, [launchAt(0, event)]);
     expect(counts(passes)).toBe(1);
   });
 
