@@ -35,13 +35,13 @@ export const armNames: readonly string[] = arms.map(({ name }) => name);
 
 /** Karpenter's own settings that came closest to the holder, and the holder. */
 const rivals = ["consolidate-after-5m", "budget-hourly", "hold-20m", "auto", "auto-evictions"];
-const daysApart = ["consolidate-after-5m", "budget-hourly", "auto", "auto-evictions"];
-const shortest = ["budget-hourly", "auto"];
+const rivalsOfWork = ["consolidate-after-5m", "budget-hourly", "auto", "auto-evictions"];
+const strongest = ["budget-hourly", "auto"];
 
 /**
- * The whole comparison, an hour and a half on two cores: a day with every arm on the newest version, and with the strongest ones
- * on two more seeds, on 1.13 (the last in which a node within its `consolidateAfter` may still be filled), on mixed sizes
- * and on all versions; single kinds of work, and a week.
+ * The whole comparison: a day with every arm on the newest version, and with the strongest ones on two more seeds and on
+ * 1.13 (the last in which a node within its `consolidateAfter` may still be filled); the two strongest on mixed sizes and on
+ * all versions; single kinds of work, and a week.
  */
 export function wholeComparison(versions: readonly string[]): readonly Spec[] {
   const [newest = ""] = versions;
@@ -60,12 +60,9 @@ export function wholeComparison(versions: readonly string[]): readonly Spec[] {
     ...chosen({ arms: armNames, seeds: [1] }),
     ...chosen({ seeds: [2, 3] }),
     ...chosen({ karpenter: before }),
-    ...chosen({ types: ["four"], karpenter: [newest, ...before], arms: daysApart }),
-    ...chosen({ karpenter: others, arms: shortest }),
-    ...chosen({
-      sources: ["bursts", "ci", "shrinking"].map(named),
-      arms: ["when-empty", ...daysApart],
-    }),
-    ...chosen({ sources: [named("week")], seeds: [1], arms: daysApart.slice(0, 3) }),
+    ...chosen({ types: ["four"], karpenter: [newest, ...before], arms: strongest }),
+    ...chosen({ karpenter: others, arms: strongest }),
+    ...chosen({ sources: ["bursts", "ci", "shrinking"].map(named), arms: rivalsOfWork }),
+    ...chosen({ sources: [named("week")], seeds: [1], arms: ["consolidate-after-5m", ...strongest] }),
   ];
 }
