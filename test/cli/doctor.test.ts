@@ -96,6 +96,12 @@ describe("doctor", () => {
     expect(printed).toEqual(["There is nothing to fix from here."]);
     const longest = "x".repeat(1_000);
     expect([shown(longest), shown(`${longest}y`)]).toEqual([longest, `${longest}…`]);
+    const finding = { link: "rule", verdict: "fail", what: "disabled", remedy: "enable it" } as const;
+    const fix = { action: "enable rule", apply: async () => {} };
+    expect(findingJson({ ...finding, error: new Error("not now"), fix })).toEqual({
+      ...finding,
+      fix: fix.action,
+    });
   });
 
   // A change is accepted with `npx vitest run test/cli/doctor --update`, and read in the diff.
@@ -111,11 +117,12 @@ describe("doctor", () => {
       if (brokenLinks.some(([one]) => one === how)) expect(wrong[0], how).toBe(1);
       if (warnings.some(([one]) => one === how)) expect(wrong, how).toEqual([0, 1]);
       const shown = findings.filter(({ what }) => how.startsWith("nothing is") || !healthy.has(what));
-      const fixes = findings.filter(({ fix }) => fix).map((one) => JSON.stringify(findingJson(one)));
+      const fixed: string[] = [];
       printed.push(`# ${how}: ${verdictView(findings, styled)}`);
-      printed.push(...shown.flatMap((one) => findingView(one, styled)), ...fixes);
-      const isFixed = await applyFixes(findings, (line) => fixes.length > 0 && printed.push(line));
-      printed.push(...(isFixed ? [`(${account.did.filter((did) => did !== "probe").join(", ")})`] : []), "");
+      printed.push(...shown.flatMap((one) => findingView(one, styled)));
+      const isFixed = await applyFixes(findings, (line) => fixed.push(line));
+      const did = account.did.filter((one) => one !== "probe").join(", ");
+      printed.push(...(isFixed ? [`${fixed.join(" ")} (${did})`] : []), "");
     }
     await expect(printed.join("\n").replaceAll(version, "VERSION")).toMatchFileSnapshot("printed/doctor.txt");
   });
