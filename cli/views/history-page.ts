@@ -1,4 +1,4 @@
-import { describeRemoved } from "../../lambda/core/observed.ts";
+import { describeNodes, describeRemoved } from "../../lambda/core/observed.ts";
 import { describeHeld } from "../../lambda/core/operate/status.ts";
 import type { PastHold } from "../../lambda/core/record.ts";
 import { version } from "../../lambda/version.ts";
@@ -36,7 +36,7 @@ function eventsOf(hold: PastHold): readonly TimelineEvent[] {
   const { id: holdId, scope, startedAt, endedAt, startedBecause, observed } = hold;
   const counts = [
     ...(hold.extensions > 0 ? [counted(hold.extensions, "extension")] : []),
-    observed ? `would have held ${counted(hold.nodes, "node")}` : counted(hold.nodes, "node"),
+    observed ? describeNodes(hold) : counted(hold.nodes, "node"),
     ...(observed ? [describeRemoved(observed)] : []),
     ...paidBy([hold]),
   ].join(", ");

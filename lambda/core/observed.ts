@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, formatDuration } from "./duration.ts";
+import { after, type Duration, earlier, formatDuration, later } from "./duration.ts";
 import type { Rules } from "./rules.ts";
 
 /** With `mode=observe`, what became of nodes that would be held, and what a hold would have changed. */
@@ -113,6 +113,28 @@ export type ObservedWeek = ObservedSum & Readonly<{ since: Date; until: Date }>;
 
 type ObservedHold = Readonly<{ startedAt: Date; endedAt: Date; nodes: number; observed?: Observed }>;
 
+/** The last report, and what it had of the holds that were on. */
+export type Report = Readonly<{ at: Date; observed: Readonly<Record<string, Observed>> }>;
+
+/** What of a hold is not in that report yet. */
+export function sinceReport<H extends ObservedHold & { id: string }>(hold: H, { at, observed }: Report): H {
+  const reported = observed[hold.id];
+  const startedAt = later(hold.startedAt, at);
+  if (!hold.observed || !reported) return { ...hold, startedAt };
+  return { ...hold, startedAt, observed: minus(hold.observed, reported) };
+}
+
+function minus(all: Observed, reported: Observed): Observed {
+  const rest = (name: keyof Observed) => Math.max(0, all[name] - reported[name]);
+  return {
+    removed: rest("removed"),
+    evicted: rest("evicted"),
+    uncounted: rest("uncounted"),
+    nodeTime: rest("nodeTime"),
+    relaunched: rest("relaunched"),
+  };
+}
+
 /** Undefined where no hold only observed. */
 export function sumObserved(holds: readonly ObservedHold[]): ObservedSum | undefined {
   const all = holds.flatMap(({ observed, ...hold }) => (observed ? [{ ...hold, ...observed }] : []));
@@ -132,12 +154,17 @@ export function sumObserved(holds: readonly ObservedHold[]): ObservedSum | undef
 
 /** The same in two sentences. */
 export function describeObserved(sum: ObservedSum): string {
-  const { nodes, lasted } = sum;
-  return `would have held ${count(nodes, "node")} for ${roughly(lasted)}; ${describeRemoved(sum)}`;
+  const { holds, lasted } = sum;
+  const time = holds > 1 ? `${roughly(lasted)} in ${holds} holds` : roughly(lasted);
+  return `${describeNodes(sum)} for ${time}; ${describeRemoved(sum)}`;
 }
 
+/** Others take the place of those that go, so more may be removed than are there at once. */
+export const describeNodes = ({ nodes }: Pick<ObservedSum, "nodes">): string =>
+  `would have held ${count(nodes, "node")} at once`;
+
 export function describeRemoved({ removed, evicted, uncounted, nodeTime, relaunched }: Observed): string {
-  if (removed === 0) return "Karpenter removed none of them";
+  if (removed === 0) return "Karpenter removed no such node";
   const counted = uncounted === removed ? "" : ` and evicted ${count(evicted, "pod")}`;
   const unknown = uncounted === 0 ? "" : `; the pods of ${uncounted} are unknown`;
   const spared = [
@@ -146,7 +173,7 @@ export function describeRemoved({ removed, evicted, uncounted, nodeTime, relaunc
   ].join(" and ");
   const gain = spared === "" ? "" : `, and would have spared up to ${spared}`;
   const cost = `A hold would have cost ${nodeHours(nodeTime)} at most${gain}`;
-  return `Karpenter removed ${removed} of them${counted}${unknown}. ${cost}`;
+  return `Karpenter removed ${count(removed, "such node")}${counted}${unknown}. ${cost}`;
 }
 
 const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;

@@ -1,7 +1,7 @@
 import type { Duration } from "./duration.ts";
 import type { ManagedNode } from "./marks/plan-marks.ts";
 import type { MetricName } from "./metrics.ts";
-import type { ObservedWeek } from "./observed.ts";
+import type { ObservedWeek, Report } from "./observed.ts";
 import type { Verdict } from "./pays.ts";
 import type { HoldChange, PastHold, ScopeRecord } from "./record.ts";
 import type { Bound, Room } from "./room.ts";
@@ -27,9 +27,9 @@ export interface Journal {
   history(limit: number): Promise<readonly PastHold[]>;
   noteSweep(at: Date): Promise<void>;
   lastSweep(): Promise<Date | undefined>;
-  /** When what only observes reported last what it observed. */
-  noteReport(at: Date): Promise<void>;
-  lastReport(): Promise<Date | undefined>;
+  /** What a holder that only observes reported last. */
+  noteReport(report: Report): Promise<void>;
+  lastReport(): Promise<Report | undefined>;
   answerProbe(probe: ProbeAnswer): Promise<void>;
   findProbe(id: string): Promise<ProbeAnswer | undefined>;
 }

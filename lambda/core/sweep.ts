@@ -2,7 +2,7 @@ import { after, type Duration, earlier, hours, seconds } from "./duration.ts";
 import { attemptAll } from "./errors.ts";
 import { jobsEndWithin } from "./launches.ts";
 import { holdLabel } from "./marks/keys.ts";
-import { describeObserved, sumObserved } from "./observed.ts";
+import { describeObserved, sinceReport, sumObserved } from "./observed.ts";
 import { claimsOf, nothingChanged } from "./plan-nodes.ts";
 import type { Changed, NodeChange, PassContext, SeenNode } from "./ports.ts";
 import { type Outcome, reconcileWith } from "./reconcile.ts";
@@ -76,15 +76,23 @@ async function reportWeek(context: PassContext, records: readonly ScopeRecord[])
   const { rules, journal, clock, log, events } = context;
   if (rules.mode !== "observe") return;
   const now = clock.now();
-  const since = await journal.lastReport();
-  if (since && after(since, week) > now) return;
-  const past = since ? await journal.history(mostHolds) : [];
+  const last = await journal.lastReport();
+  if (last && after(last.at, week) > now) return;
   const on = records.flatMap((record) =>
     record.hold ? [pastOf({ ...record, hold: record.hold }, now)] : [],
   );
-  const sum = since && sumObserved([...on, ...past.filter(({ endedAt }) => endedAt > since)]);
+  const past = last ? await journal.history(mostHolds) : [];
   // Noted first: a report that comes twice is worse than one that is missing.
-  await journal.noteReport(now);
+  await journal.noteReport({
+    at: now,
+    observed: Object.fromEntries(on.flatMap(({ id, observed }) => (observed ? [[id, observed]] : []))),
+  });
+  if (!last) return;
+  const { at: since } = last;
+  const ended = past.filter(({ endedAt }) => endedAt > since);
+  // History may have a hold whose marks are still being removed.
+  const holds = new Map([...ended, ...on].map((hold) => [hold.id, sinceReport(hold, last)]));
+  const sum = sumObserved([...holds.values()]);
   if (!sum) return;
   log.info("observed", { since, ...sum, summary: describeObserved(sum) });
   events?.noteObserved({ since, until: now, ...sum });

@@ -1,8 +1,9 @@
 import { hours } from "../core/duration.ts";
+import type { Report } from "../core/observed.ts";
 import type { Clock, Journal, ProbeAnswer } from "../core/ports.ts";
 import { historyDays, type PastHold } from "../core/record.ts";
 import { forgetAfter, type ItemTable, Kind, type StoredItem } from "./item-table.ts";
-import { readForgetAt, readPastHold, readProbe, readSweep } from "./stored-records.ts";
+import { readForgetAt, readPastHold, readProbe, readReport, readSweep } from "./stored-records.ts";
 
 const historyKept = hours(24 * historyDays);
 const probesKept = hours(24);
@@ -44,13 +45,13 @@ export class StoredJournal implements Journal {
     return item && readSweep(item).at;
   }
 
-  async noteReport(at: Date): Promise<void> {
-    await this.#table.put(Kind.sweep, lastReport, { at });
+  async noteReport(report: Report): Promise<void> {
+    await this.#table.put(Kind.sweep, lastReport, report);
   }
 
-  async lastReport(): Promise<Date | undefined> {
+  async lastReport(): Promise<Report | undefined> {
     const item = await this.#table.find(Kind.sweep, lastReport);
-    return item && readSweep(item).at;
+    return item && readReport(item);
   }
 
   async answerProbe(probe: ProbeAnswer): Promise<void> {

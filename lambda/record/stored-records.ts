@@ -1,11 +1,19 @@
 import * as v from "valibot";
 import { type BadInputError, BrokenSetupError } from "../core/errors.ts";
-import { mostWatched } from "../core/observed.ts";
+import { mostWatched, type Report } from "../core/observed.ts";
 import { levels, mostPauses } from "../core/pauses.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
 import { emptyRecord, type PastHold, type ScopeRecord } from "../core/record.ts";
 import { mostRequests } from "../core/requests.ts";
-import { anyText, count, figureEntries, pastHold, probeAnswer, requestCause } from "../schemas/holds.ts";
+import {
+  anyText,
+  count,
+  figureEntries,
+  observed,
+  pastHold,
+  probeAnswer,
+  requestCause,
+} from "../schemas/holds.ts";
 import { fields, list, parse } from "../schemas/parse.ts";
 import { holdId, moment, scope } from "../schemas/values.ts";
 import type { StoredItem } from "./item-table.ts";
@@ -95,6 +103,9 @@ export const readProbe = (stored: StoredItem): ProbeAnswer => read(probeAnswer, 
 
 const lastSweep = fields({ at: moment });
 export const readSweep = (stored: StoredItem): Readonly<{ at: Date }> => read(lastSweep, stored);
+
+const report = fields({ at: moment, observed: v.record(v.string(), observed, "a map") });
+export const readReport = (stored: StoredItem): Report => read(report, stored);
 
 const forgetAt = fields({ forgetAt: count });
 export const readForgetAt = (stored: StoredItem): number => read(forgetAt, stored).forgetAt;

@@ -70,7 +70,9 @@ it("what was observed in a week is an event, too, with a sentence", async () => 
   expect(sent.map(({ DetailType }) => DetailType)).toEqual(["Observed"]);
   expect(JSON.parse(sent[0]?.Detail ?? "")).toMatchObject({
     ...{ version: 1, cluster: "prod", holds: 2, removed: 7, since: since.toISOString() },
-    summary: expect.stringMatching(/^would have held 9 nodes for 34m; Karpenter removed 7 of them/),
+    summary: expect.stringMatching(
+      /^would have held 9 nodes at once for 34m in 2 holds; Karpenter removed 7 such nodes/,
+    ),
   });
 });
 

@@ -231,8 +231,10 @@ export function holdsContract(open: (clock: Clock) => Promise<OpenHolds>): void 
       expect(await journal.lastSweep()).toBeUndefined();
       for (const minute of [0, 5]) await journal.noteSweep(after(noon, minutes(minute)));
       expect(await journal.lastReport()).toBeUndefined();
-      await journal.noteReport(after(noon, hours(1)));
-      expect(await journal.lastReport()).toEqual(after(noon, hours(1)));
+      const figures = { removed: 1, evicted: 2, uncounted: 0, nodeTime: minutes(3), relaunched: 0 };
+      const report = { at: after(noon, hours(1)), observed: { "20261121t120001-000001": figures } };
+      await journal.noteReport(report);
+      expect(await journal.lastReport()).toEqual(report);
       expect(await journal.lastSweep()).toEqual(after(noon, minutes(5)));
     });
 

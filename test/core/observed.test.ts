@@ -8,6 +8,7 @@ import {
   sumObserved,
 } from "../../lambda/core/observed.ts";
 import { sweep } from "../../lambda/core/sweep.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { aHeldRecord, aPastHold, aRequest } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
 import { at, launchAt, nodesNamed, Passes } from "./plans.ts";
@@ -111,26 +112,52 @@ const some: Observed = { removed: 7, evicted: 41, uncounted: 0, nodeTime: hours(
 
 describe("once a week a sweep", () => {
   const on = aHeldRecord({ figures: { ...aHeldRecord().figures, nodes: 9, observed: some } });
-  const past = aPastHold({ nodes: 4, observed: { ...some, removed: 1, evicted: 0 } });
+  const past = aPastHold({ id: holdId(0), nodes: 4, observed: { ...some, removed: 1, evicted: 0 } });
+
+  const aWeek = 7 * 24 * 60;
+  const aWorld = () => coreWorld({ records: [on], rules: { ...observe, maxHold: 0, hold: hours(9_999) } });
+  const setObserved = async ({ world, record }: ReturnType<typeof aWorld>, observed: Observed) => {
+    const now = record() ?? on;
+    await world.holds.put({ ...now, version: now.version + 1, figures: { ...now.figures, observed } });
+  };
 
   it("logs and sends what was observed since the last time, the first one nothing", async () => {
-    const { world, context } = coreWorld({
-      records: [on],
-      rules: { ...observe, maxHold: 0, hold: hours(999) },
-    });
+    const { world, context } = aWorld();
     await world.journal.remember(past);
     await sweep(context());
     world.time = at(60);
     await sweep(context());
     expect(world.events.weeks).toEqual([]);
-    world.time = at(7 * 24 * 60);
+    world.time = at(aWeek);
     await sweep(context());
     await sweep(context());
-    expect(world.events.weeks).toMatchObject([
-      { since: at(0), until: at(7 * 24 * 60), holds: 2, removed: 8 },
-    ]);
+    expect(world.events.weeks).toMatchObject([{ since: at(0), until: at(aWeek), holds: 2, removed: 1 }]);
     expect(world.log.reported("observed")).toMatchObject([
-      { summary: expect.stringMatching(/^would have held 9 nodes for .*; Karpenter removed 8 of them/) },
+      {
+        summary: expect.stringMatching(
+          /^would have held 9 nodes at once for 168h20m in 2 holds; .* 1 such node /,
+        ),
+      },
+    ]);
+  });
+
+  it("says of a hold that goes on only what is new, also when it has ended since", async () => {
+    const { world, context, record } = aWorld();
+    await sweep(context());
+    const more = (removed: number, evicted: number) => ({ ...some, removed, evicted });
+    const weeks = [some, more(9, 44), more(9, 44), more(10, 50)];
+    for (const [n, observed] of weeks.entries()) {
+      world.time = at((n + 1) * aWeek);
+      await setObserved({ world, context, record } as never, observed);
+      await sweep(context());
+    }
+    const told = world.events.weeks.map(({ removed, evicted, lasted }) => [removed, evicted, lasted]);
+    const week = minutes(aWeek);
+    expect(told).toEqual([
+      [0, 0, week],
+      [2, 3, week],
+      [0, 0, week],
+      [1, 6, week],
     ]);
   });
 
@@ -151,20 +178,20 @@ describe("what was observed, in words,", () => {
     ];
     const sum = sumObserved([...holds, aPastHold()]);
     expect(sum && describeObserved(sum)).toBe(
-      "would have held 9 nodes for 34m; Karpenter removed 14 of them and evicted 82 pods. A hold would have cost 2.40 node-hours at most, and would have spared up to 6 launches and 82 evictions",
+      "would have held 9 nodes at once for 34m in 2 holds; Karpenter removed 14 such nodes and evicted 82 pods. A hold would have cost 2.40 node-hours at most, and would have spared up to 6 launches and 82 evictions",
     );
     expect(sumObserved([aPastHold()])).toBeUndefined();
   });
 
   it.each([
-    [{ removed: 0 }, "Karpenter removed none of them"],
+    [{ removed: 0 }, "Karpenter removed no such node"],
     [
       { removed: 2, uncounted: 2, evicted: 0, relaunched: 0 },
-      "Karpenter removed 2 of them; the pods of 2 are unknown. A hold would have cost 1.20 node-hours at most",
+      "Karpenter removed 2 such nodes; the pods of 2 are unknown. A hold would have cost 1.20 node-hours at most",
     ],
     [
       { removed: 2, uncounted: 1, evicted: 1, relaunched: 1 },
-      "Karpenter removed 2 of them and evicted 1 pod; the pods of 1 are unknown. A hold would have cost 1.20 node-hours at most, and would have spared up to 1 launch and 1 eviction",
+      "Karpenter removed 2 such nodes and evicted 1 pod; the pods of 1 are unknown. A hold would have cost 1.20 node-hours at most, and would have spared up to 1 launch and 1 eviction",
     ],
   ])("says what is unknown: %j", (about, text) => {
     expect(describeRemoved({ ...some, ...about })).toBe(text);
