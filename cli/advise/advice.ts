@@ -89,7 +89,7 @@ function starts(
   ]);
   const words = (all: readonly string[]) => all.map(quoted).join(" ");
   return [
-    `karpenter-node-holder run ${words([...flags, ...asFlags.flat()])}   # with --observe it changes nothing`,
-    ...(isAws ? [`npx cdk deploy ${words(asContext)}`] : []),
+    `npx karpenter-node-holder run ${words([...flags, ...asFlags.flat()])}   # with --observe it changes nothing`,
+    ...(isAws ? [`npx cdk deploy ${words(asContext)} -c alarms=none   # or -c alarmTopicArn=ARN`] : []),
   ];
 }

@@ -7,7 +7,15 @@ import {
   parseDuration,
 } from "../../lambda/core/duration.ts";
 import { isIneffective, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
-import { activeMinutes, allowedIn, isNone, readDuration, stretchesOf, wallClock } from "./allowed.ts";
+import {
+  activeMinutes,
+  allowedIn,
+  isNone,
+  readDuration,
+  reasons,
+  stretchesOf,
+  wallClock,
+} from "./allowed.ts";
 import { type Finding, lintNodes } from "./lint-nodes.ts";
 import type { NodePool, NodePoolBudget } from "./objects.ts";
 import { type ClusterFacts, isMissing, orNone } from "./read.ts";
@@ -65,31 +73,32 @@ function windows(pool: NodePool, view: View): readonly Finding[] {
   const opening = budgets.filter(({ schedule, nodes }) => schedule && !isNone(nodes));
   const closing = budgets.filter(({ schedule, nodes }) => schedule && isNone(nodes));
   return [
-    ...opening.flatMap((budget) => neverOpens(pool, budget) ?? withoutBase(pool, budget, view) ?? []),
+    ...opening.flatMap((budget) => lintOpening(pool, budget, view) ?? []),
     ...[...opening, ...closing].flatMap((budget) => inUtc(pool, budget, view) ?? []),
   ];
 }
 
-const meansSame = (a: NodePoolBudget, b: NodePoolBudget): boolean =>
-  !a.reasons || !b.reasons || a.reasons.some((one) => b.reasons?.includes(one));
+const reasonsOf = (budget: NodePoolBudget): readonly string[] => budget.reasons ?? reasons;
+
+/** The smallest of the active budgets counts, so a base of 0 that is always active closes the window, too. */
+function lintOpening(pool: NodePool, budget: NodePoolBudget, view: View): Finding | undefined {
+  const bases = pool.spec.disruption.budgets.filter(({ schedule, nodes }) => !schedule && isNone(nodes));
+  const closed = new Set(bases.flatMap(reasonsOf));
+  const open = reasonsOf(budget).filter((one) => !closed.has(one));
+  if (open.length === 0) return neverOpens(pool, budget);
+  const isWhole = open.length === reasonsOf(budget).length;
+  return withoutBase(pool, isWhole ? budget : { ...budget, reasons: open }, view);
+}
 
 const describeBudget = ({ nodes, schedule, duration }: NodePoolBudget): string =>
   `the budget nodes: "${nodes}", schedule: "${schedule}", duration: ${duration}`;
 
-/** The smallest of the active budgets counts, so a base of 0 that is always active closes the window, too. */
-function neverOpens(pool: NodePool, budget: NodePoolBudget): Finding | undefined {
-  const base = pool.spec.disruption.budgets.find(
-    (one) => !one.schedule && isNone(one.nodes) && meansSame(one, budget),
-  );
-  return (
-    base && {
-      rule: "window-never-opens",
-      object: nameOf(pool),
-      problem: `${capital(describeBudget(budget))} opens nothing: the smallest active budget counts, and nodes: "0" without a schedule is always active.`,
-      change: `Give the budget of "0" the time outside of the window:\n${complement(budget) ?? ""}`.trimEnd(),
-    }
-  );
-}
+const neverOpens = (pool: NodePool, budget: NodePoolBudget): Finding => ({
+  rule: "window-never-opens",
+  object: nameOf(pool),
+  problem: `${capital(describeBudget(budget))} opens nothing: the smallest active budget counts, and nodes: "0" without a schedule is always active.`,
+  change: `Give the budget of "0" the time outside of the window:\n${complement(budget) ?? ""}`.trimEnd(),
+});
 
 function withoutBase(pool: NodePool, budget: NodePoolBudget, { week }: View): Finding | undefined {
   const isUnlimited = allowedIn(pool, week)
@@ -133,25 +142,32 @@ export function complement({ schedule, duration, reasons }: NodePoolBudget): str
 /** Whether a stretch of a day looks like office hours. */
 const isOffice = (from: number, to: number): boolean => from >= 7 && from <= 9.5 && to >= 16 && to <= 19;
 
+const offsetOf = (moment: Date, timeZone: string): number =>
+  (wallClock(moment, timeZone).getTime() - moment.getTime()) / hours(1);
+
 /** Budgets are always in UTC; a window that is office hours there, and not here, was probably meant here. */
 function inUtc(pool: NodePool, budget: NodePoolBudget, { week, timeZone }: View): Finding | undefined {
   const [, minute, hour, rest] = /^(\d+) (\d+) (.*)$/.exec(budget.schedule ?? "") ?? [];
   const lasts = readDuration(budget.duration ?? "") / hours(1);
   if (hour === undefined || minute === undefined) return undefined;
   const begin = Number(hour) + Number(minute) / 60;
-  const offset = (wallClock(week, timeZone).getTime() - week.getTime()) / hours(1);
+  const offset = offsetOf(week, timeZone);
   const end = begin + lasts;
   // A window that opens in the evening is the other half of office hours.
   const inside = isNone(budget.nodes) ? ([begin, end] as const) : ([end % 24, begin] as const);
   const [from, to] = inside;
   if (!isOffice(from, to) || isOffice(from + offset, to + offset)) return undefined;
   const meant = (begin - offset + 24) % 24;
+  const [winter, summer] = [0, 6].map((month) =>
+    offsetOf(new Date(Date.UTC(week.getUTCFullYear(), month, 1)), timeZone),
+  );
+  const season = winter === summer ? "" : ", and by another hour in summer or winter";
   const isOtherDay = begin - offset < 0 || begin - offset >= 24;
   const shifted = `${(meant % 1) * 60} ${Math.floor(meant)} ${rest}`;
   return {
     rule: "window-in-utc",
     object: nameOf(pool),
-    problem: `${capital(describeBudget(budget))} is in UTC, as all are: in ${timeZone} it begins at ${clock(begin + offset)}. If ${clock(begin)} there was meant, it is wrong by ${formatDuration(Math.abs(offset) * hours(1))}, and by another hour in summer or winter.${isOtherDay ? " In UTC that is on another day: shift the days, too." : ""}`,
+    problem: `${capital(describeBudget(budget))} is in UTC, as all are: in ${timeZone} it begins at ${clock(begin + offset)}. If ${clock(begin)} there was meant, it is wrong by ${formatDuration(Math.abs(offset) * hours(1))}${season}.${isOtherDay ? " In UTC that is on another day: shift the days, too." : ""}`,
     change: `schedule: "${shifted}"`,
   };
 }
@@ -161,17 +177,18 @@ const clock = (hour: number): string => {
   return `${String(Math.floor(within)).padStart(2, "0")}:${String(Math.round((within % 1) * 60)).padStart(2, "0")}`;
 };
 
-/** Expiry ignores budgets and annotations alike. */
+/** Expiry ignores budgets and annotations alike. A NodeClaim keeps the value that its NodePool had at its launch. */
 function expiry(pool: NodePool, { nodeClaims }: ClusterFacts, { week }: View): readonly Finding[] {
-  const { expireAfter } = pool.spec.template.spec;
-  const lasts = parseDuration(expireAfter);
   const { budgets } = pool.spec.disruption;
-  const closed = budgets.filter(({ schedule, nodes, reasons }) => schedule && isNone(nodes) && !reasons);
-  if (lasts === undefined || closed.length === 0) return [];
+  const closed = budgets.filter(({ schedule, nodes, reasons: some }) => schedule && isNone(nodes) && !some);
   const active = closed.map((budget) => activeMinutes(budget, week));
   const ending = orNone(nodeClaims)
     .filter(({ metadata }) => metadata.labels[poolLabel] === pool.metadata.name)
-    .map(({ metadata }) => ({ name: metadata.name, at: after(metadata.creationTimestamp, lasts) }))
+    .flatMap(({ metadata: { name, creationTimestamp }, spec }) => {
+      const expireAfter = spec.expireAfter ?? pool.spec.template.spec.expireAfter;
+      const lasts = parseDuration(expireAfter);
+      return lasts === undefined ? [] : [{ name, expireAfter, at: after(creationTimestamp, lasts) }];
+    })
     .filter(({ at }) => active.some((one) => one[Math.floor((at.getTime() - week.getTime()) / minutes(1))]))
     .sort((a, b) => a.at.getTime() - b.at.getTime());
   const [first] = ending;
@@ -181,7 +198,7 @@ function expiry(pool: NodePool, { nodeClaims }: ClusterFacts, { week }: View): r
     {
       rule: "expires-in-window",
       object: nameOf(pool),
-      problem: `expireAfter: ${expireAfter} ends ${ending.length} of its nodes inside of a protected window in the next seven days, first ${first.name} at ${when} UTC: expiry heeds neither budgets nor annotations. Drift renews nodes within the budgets; or delete those nodes before, outside of the window.`,
+      problem: `expireAfter: ${first.expireAfter} ends ${ending.length} of its nodes inside of a protected window in the next seven days, first ${first.name} at ${when} UTC: expiry heeds neither budgets nor annotations. Delete those nodes before, outside of the window. For later nodes change the NodePool; that drifts the present ones, which are then replaced within the budgets.`,
       change: "spec.template.spec.expireAfter: Never",
     },
   ];

@@ -39,6 +39,7 @@ export type NodePool = v.InferOutput<typeof nodePoolSchema>;
 
 export const nodeClaimSchema = v.object({
   metadata: v.object({ name: v.string(), creationTimestamp: moment, labels: texts }),
+  spec: v.nullish(v.object({ expireAfter: v.nullish(v.string()) }), {}),
 });
 export type NodeClaim = v.InferOutput<typeof nodeClaimSchema>;
 

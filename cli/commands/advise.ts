@@ -6,6 +6,7 @@ import type { AdviseFlags } from "../advise/look.ts";
 import { clusterName, withAws } from "../terminal/cluster-flags.ts";
 import { AnswerNo } from "../terminal/failure.ts";
 import { asJson, durationOption, priceFlag, withExamples, withOutput } from "../terminal/flags.ts";
+import { flagOf } from "../terminal/setting-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 /** Looks at a cluster without a change: what Karpenter did and may do, what to change, and which setting costs least. */
@@ -72,7 +73,7 @@ export const advise = (terminal: Terminal): Command => {
     )
     .option("--price <amount>", "what an hour of a node costs", priceFlag)
     .option("--prices <file>", 'what an hour costs by instance type: {"m5.large": 0.096}')
-    .action((flags: AdviseFlags) => answer(flags, terminal));
+    .action((flags: AdviseFlags, given: Command) => answer(flags, given, terminal));
   return withExamples(withAws(command), [
     ["advise", "the cluster of your kubeconfig"],
     ["advise --context prod --time-zone Europe/Berlin", "another context and time zone"],
@@ -86,11 +87,16 @@ export const advise = (terminal: Terminal): Command => {
   ]);
 };
 
-async function answer(flags: AdviseFlags, terminal: Terminal): Promise<void> {
-  if (flags.from && !flags.cluster)
-    throw new BadInputError("These flags do not fit", [
-      "--from needs --cluster: an export has several clusters",
-    ]);
+/** Flags of CloudTrail alone. */
+const ofTrail = ["from", "since", "cache", "region", "profile", "endpointUrl"];
+
+async function answer(flags: AdviseFlags, given: Command, terminal: Terminal): Promise<void> {
+  const vain = flags.cluster ? [] : ofTrail.filter((name) => given.getOptionValueSource(name) === "cli");
+  if (vain.length > 0)
+    throw new BadInputError(
+      "These flags do not fit",
+      vain.map((name) => `${flagOf(name)} needs --cluster: it is about CloudTrail`),
+    );
   const { look } = await import("../advise/look.ts");
   const { print, json, findings } = await look(flags, terminal);
   if (flags.output === "json") terminal.out(asJson(json));

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { BadInputError } from "../../lambda/core/errors.ts";
 import {
   applyFixes,
   type Finding,
@@ -41,6 +42,8 @@ export const doctor = (terminal: Terminal): Command =>
   );
 
 async function withOwnRights({ kubeconfig, context }: DoctorOptions) {
+  if (kubeconfig === undefined && context !== undefined)
+    throw new BadInputError("These flags do not fit", ["--context needs --kubeconfig"]);
   if (kubeconfig === undefined) return {};
   const { ownKubernetes } = await import("../doctor/own-kubernetes.ts");
   return ownKubernetes(kubeconfig, context);

@@ -88,12 +88,20 @@ function parse(path: string, text: string): unknown {
   }
 }
 
-/** The name a kubeconfig gives its cluster, in the form cluster names have here. */
+/** The name of the EKS cluster; of others the one that the kubeconfig gives, in the form cluster names have here. */
 export function clusterNameIn(config: KubeConfig): string {
-  // EKS writes ARNs; the end of it is the name.
-  const end = config.getCurrentCluster()?.name.split("/").at(-1) ?? "";
+  // How the AWS CLI and aws-iam-authenticator log in.
+  const args: readonly string[] = config.getCurrentUser()?.exec?.args ?? [];
+  const flag = args.findIndex((one) => one === "--cluster-name" || one === "-i");
+  // The AWS CLI writes ARNs, whose end is the name; eksctl adds the region and its own name.
+  const end =
+    config
+      .getCurrentCluster()
+      ?.name.split("/")
+      .at(-1)
+      ?.replace(/\.[^.]+\.eksctl\.io$/, "") ?? "";
   return (
-    end
+    ((flag < 0 ? undefined : args[flag + 1]) ?? end)
       .replaceAll(/[^0-9A-Za-z_-]+/g, "-")
       .replace(/^[-_]+/, "")
       .slice(0, 100) || "cluster"

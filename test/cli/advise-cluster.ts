@@ -59,8 +59,14 @@ export const aNode = ({
   status: { allocatable: { cpu: "8", memory: "30Gi", pods: "110" } },
 });
 
-export const aClaim = ({ name, pool = "default", age = hours(1) }: NodeGiven) => ({
+export const aClaim = ({
+  name,
+  pool = "default",
+  age = hours(1),
+  expireAfter,
+}: NodeGiven & { expireAfter?: string }) => ({
   metadata: { name, creationTimestamp: ago(age), labels: { "karpenter.sh/nodepool": pool } },
+  spec: { expireAfter },
 });
 
 export const anEvent = (kind: string, name: string, reason: string, message: string, age: number) => ({

@@ -105,6 +105,13 @@ it("finds a window that never opens, because the base of 0 is always active", ()
   expect(rules(withBudgets({ nodes: "0", reasons: ["Drifted"] }, { ...night, reasons: ["Empty"] }))).toEqual([
     "window-without-base",
   ]);
+  // Closed for one reason alone, it has no base for the others.
+  expect(only(withBudgets({ nodes: "0", reasons: ["Drifted"] }, night))).toMatchObject({
+    rule: "window-without-base",
+    change: expect.stringContaining("reasons: [Empty, Underutilized]"),
+  });
+  const each = ["Empty", "Underutilized", "Drifted"].map((one) => ({ nodes: "0", reasons: [one] }));
+  expect(rules(withBudgets(...each, night))).toEqual(["window-never-opens"]);
 });
 
 it.each(["0 22 * * *", "30 22 * * mon-fri", "0 8 * * 0,6", "@daily"])(
@@ -163,6 +170,10 @@ it("finds nodes that expire in a protected window", () => {
       "ends 1 of its nodes inside of a protected window in the next seven days, first soon at 2026-11-24 12:00 UTC",
     ),
   });
+  // A NodeClaim keeps what its NodePool had at its launch.
+  const own = (expireAfter: string) => [aClaim({ name: "own", age, expireAfter })];
+  expect(only({ pools: pools("Never"), claims: own("48h") }).rule).toBe("expires-in-window");
+  expect(find({ pools: pools("48h"), claims: own("Never") })).toEqual([]);
   for (const expireAfter of ["Never", "56h"]) expect(find({ pools: pools(expireAfter), claims })).toEqual([]);
 });
 

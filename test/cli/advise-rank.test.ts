@@ -187,8 +187,8 @@ describe("the advice", () => {
       verdict: "holder",
       because: expect.stringMatching(/^hold=auto saves 3\.\d node-hours: 18 launches and 72 evictions fewer/),
       commands: [
-        expect.stringMatching(/^karpenter-node-holder run --context prod --hold auto /),
-        "npx cdk deploy -c cluster=prod -c hold=auto -c relaunchCost=5m -c evictionCost=3m",
+        expect.stringMatching(/^npx karpenter-node-holder run --context prod --hold auto /),
+        "npx cdk deploy -c cluster=prod -c hold=auto -c relaunchCost=5m -c evictionCost=3m -c alarms=none   # or -c alarmTopicArn=ARN",
       ],
     });
   });

@@ -41,12 +41,20 @@ describe("a kubeconfig", () => {
   it.each([
     ["kind-kind", "kind-kind"],
     ["arn:aws:eks:eu-central-1:123456789012:cluster/prod", "prod"],
+    ["prod.eu-central-1.eksctl.io", "prod"],
     ["admin@10.0.0.1:6443", "admin-10-0-0-1-6443"],
     ["///", "cluster"],
     ["_-a  b-_", "a-b-_"],
   ])("gives cluster %j the name %j", async (reported, name) => {
     await write(config(reported, "one"));
     expect(clusterNameIn(readKubeconfig({ paths: [path] }))).toBe(name);
+  });
+
+  it("names an EKS cluster by how it logs in, whatever the kubeconfig calls it", async () => {
+    const args = ["eks", "get-token", "--cluster-name", "prod"];
+    const users = [{ name: "me", user: { exec: { command: "aws", args } } }];
+    await write({ ...config("alias", "one"), users });
+    expect(clusterNameIn(readKubeconfig({ paths: [path] }))).toBe("prod");
   });
 
   const unusable = "This kubeconfig cannot be used: PATH";
