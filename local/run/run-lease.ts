@@ -101,7 +101,7 @@ export class RunLease {
   }
 
   /** Takes or renews it; with another identity, gives it away. */
-  async #try(identity = this.#options.identity): Promise<Taken> {
+  async #try(identity = this.#options.identity, tries = 3): Promise<Taken> {
     const { api, clock } = this.#options;
     const deadline = after(clock.now(), minutes(1));
     const spec = {
@@ -126,7 +126,8 @@ export class RunLease {
       await api.call({ method: "PUT", path, body }, { deadline });
       return "ours";
     } catch (error) {
-      if (isStatus(error, 409)) return "another's";
+      // An edit, or our own call whose answer was lost, may have changed it: whose it is, it says itself.
+      if (isStatus(error, 409) && tries > 1) return this.#try(identity, tries - 1);
       if (isStatus(error, 403, 404) || isStatus(Object(error).cause, 403)) return "unavailable";
       throw error;
     }

@@ -10,6 +10,8 @@ import { noon } from "../../simulator/virtual-clock.ts";
 class FakeLeases {
   stored: { metadata: { resourceVersion: string }; spec: Record<string, unknown> } | undefined;
   refusal: number | undefined;
+  /** What happens between a run's read and its PUT. */
+  beforePut: ((stored: NonNullable<FakeLeases["stored"]>, sent: unknown) => void) | undefined;
 
   async call({ method, path, body }: KubernetesCall): Promise<unknown> {
     const refuse = (status: number) => new KubernetesError(`${method} ${path}`, status, {});
@@ -20,6 +22,7 @@ class FakeLeases {
     }
     const { metadata, spec } = Object(body);
     const isNew = method === "POST";
+    if (!isNew && this.stored) this.beforePut?.(this.stored, spec);
     expect(path).toBe(isNew ? leases : `${leases}/${holderName}`);
     const { resourceVersion: version = "0" } = this.stored?.metadata ?? {};
     if (isNew ? this.stored : metadata.resourceVersion !== version) throw refuse(409);
@@ -98,6 +101,46 @@ describe("the Lease of a run", () => {
     await expect.poll(() => first.lost.mock.calls.length).toBe(1);
     await first.lease.release();
     expect(owner()).toBe("b");
+  });
+
+  it.each<[string, NonNullable<FakeLeases["beforePut"]>]>([
+    ["its own renewal, whose answer was lost, has", (stored, sent) => Object.assign(stored, { spec: sent })],
+    ["an edit of another has", (stored) => Object.assign(stored.spec, { note: "edited" })],
+  ])("stays that of a run where %s changed it", async (_, change) => {
+    const first = leaseOf("a");
+    await first.take();
+    api.beforePut = (stored, sent) => {
+      change(stored, structuredClone(sent));
+      stored.metadata.resourceVersion = "50";
+      api.beforePut = undefined;
+    };
+    await expect.poll(() => Number(api.stored?.metadata.resourceVersion), { interval: 5 }).toBeGreaterThan(52);
+    expect([owner(), first.lost.mock.calls, log.lines]).toEqual(["a", [], []]);
+  });
+
+  it("is given away also where an edit comes between", async () => {
+    const first = leaseOf("a");
+    await first.take();
+    api.beforePut = (stored) => {
+      stored.metadata.resourceVersion = "50";
+      api.beforePut = undefined;
+    };
+    await first.lease.release();
+    expect(owner()).toBe("");
+  });
+
+  it("goes to the one of two runs that takes it first", async () => {
+    api.stored = { metadata: { resourceVersion: "7" }, spec: { holderIdentity: "" } };
+    api.beforePut = (stored) => {
+      stored.metadata.resourceVersion = "50";
+      Object.assign(stored.spec, { holderIdentity: "b", leaseDurationSeconds: 30 });
+      api.beforePut = undefined;
+    };
+    const stop = new AbortController();
+    const taking = leaseOf("a").take(stop.signal);
+    await expect.poll(() => log.lines.length).toBe(1);
+    stop.abort();
+    expect([await taking, owner()]).toEqual([false, "b"]);
   });
 
   it("is not waited for without the right to it, nor when the run is to stop", async () => {
