@@ -64,11 +64,14 @@ export class KubernetesNodes implements Nodes {
     const { adopted = 0, userHeld = 0, released = 0, kept = 0, failed = 0 } = counts;
     // Already marked since it was listed: by another pass, or by our own patch whose answer was lost.
     const marked = (counts.marked ?? 0) + (counts.already ?? 0);
+    const left = counts.left !== undefined;
+    // Where the time is over before one node was changed, patches hang: that is a failure, too.
+    const isStuck = left && Object.keys(counts).length === 1;
     const { metrics } = this.#options;
     if (marked + adopted > 0) metrics.add("NodesHeld", marked + adopted);
     if (released > 0) metrics.add("NodesReleased", released);
-    if (failed > 0) metrics.add("NodePatchFailures", failed);
-    return { marked, adopted, userHeld, released, kept, failed, left: counts.left !== undefined };
+    if (failed > 0 || isStuck) metrics.add("NodePatchFailures", failed || 1);
+    return { marked, adopted, userHeld, released, kept, failed, left };
   }
 
   #change({ do: what, node, holdId, scope }: NodeChange, context: CallContext): Promise<Outcome> {

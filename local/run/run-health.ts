@@ -43,8 +43,9 @@ export class RunHealth {
       change: async (changes, context) => {
         try {
           const changed = await nodes.change(changes, context);
-          // One node that cannot be patched says nothing about the others.
-          if (succeeded(changed) + changed.failed > 0) this.#canPatch = succeeded(changed) > 0;
+          // One node that cannot be patched says nothing about the others. Where the time was too short for any, patches hang.
+          if (succeeded(changed) + changed.failed > 0 || changed.left)
+            this.#canPatch = succeeded(changed) > 0;
           return changed;
         } catch (error) {
           this.#canPatch = false;

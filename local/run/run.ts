@@ -63,7 +63,7 @@ export type Run = Readonly<{
   isLive: boolean;
   /** Why a launch would not be held now, or a node not released. */
   problems: readonly string[];
-  /** Updates the metrics of this moment. */
+  /** Updates the metrics of this moment; only while it is at work, because a waiting run has no watch and an old record. */
   measure: () => void;
   /** Opens the servers, waits for another run, then works; false where it was not to wait any longer. When it fails, all is closed again. */
   start: (servers?: readonly Serve[]) => Promise<boolean>;
@@ -221,7 +221,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
   return {
     ...{ timeline, start, stop, reportHeld },
     ...{ lost, stopWaiting: () => waiting.abort() },
-    measure: () => health.measure(),
+    measure: () => isAtWork && health.measure(),
     get isLive() {
       return isWaiting || watch.isWorking;
     },

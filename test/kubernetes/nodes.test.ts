@@ -219,8 +219,21 @@ describe("nodes behind an API server", () => {
 
     expect(first).toMatchObject({ failed: 0, left: true });
     expect(first.marked).toBeLessThan(40);
+    expect(world.metrics.total("NodePatchFailures")).toBe(0);
     expect(second).toMatchObject({ marked: 40 - first.marked, left: false });
     expect(heldBy(holdId(1))).toEqual(many);
+  });
+
+  it("counts a failed patch when the time is over and not one node could be changed", async () => {
+    world.add("a", "b");
+    world.standIn.fail({ kind: "hang" }, { method: "PATCH" }, 99);
+    world.onRequest = ({ method }) => {
+      if (method !== "PATCH") return;
+      world.ahead += 61_000;
+      setImmediate(() => world.timeOut());
+    };
+    expect(await mark()).toMatchObject({ marked: 0, failed: 0, left: true });
+    expect(world.metrics.total("NodePatchFailures")).toBe(1);
   });
 
   it("counts what it holds and releases", async () => {

@@ -114,7 +114,9 @@ describe("the Lease of a run", () => {
       stored.metadata.resourceVersion = "50";
       api.beforePut = undefined;
     };
-    await expect.poll(() => Number(api.stored?.metadata.resourceVersion), { interval: 5 }).toBeGreaterThan(52);
+    await expect
+      .poll(() => Number(api.stored?.metadata.resourceVersion), { interval: 5 })
+      .toBeGreaterThan(52);
     expect([owner(), first.lost.mock.calls, log.lines]).toEqual(["a", [], []]);
   });
 

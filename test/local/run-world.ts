@@ -48,10 +48,16 @@ export class RunWorld {
     await this.cluster.stop();
   }
 
-  async start(options: Partial<RunOptions> = {}, servers?: Parameters<Run["start"]>[0]): Promise<Run> {
+  /** A run that has not started yet. */
+  async prepare(options: Partial<RunOptions> = {}): Promise<Run> {
     const { config, folder, log } = this;
     const run = await openRun({ settings, config, folder, log, release, ...options });
     this.#runs.push(run);
+    return run;
+  }
+
+  async start(options: Partial<RunOptions> = {}, servers?: Parameters<Run["start"]>[0]): Promise<Run> {
+    const run = await this.prepare(options);
     await run.start(servers);
     return run;
   }

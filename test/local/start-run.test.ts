@@ -11,7 +11,9 @@ import { holdIdOf } from "../../lambda/core/marks/hold-id.ts";
 import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { readSettings } from "../../lambda/settings.ts";
+import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import { rightsToRun } from "../../local/run/manifest-yaml.ts";
+import { leases } from "../../local/run/run-lease.ts";
 import { SqliteTable } from "../../local/run/sqlite-table.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { goAway, RunWorld, release, settings, soon, stayHeld } from "./run-world.ts";
@@ -68,6 +70,25 @@ describe("a run that cannot start", () => {
     goAway();
     await expect(world.start()).rejects.toThrow("the cluster at");
     expect(world.log.reported(stayHeld)).toEqual([{ nodes: "unknown", until: expect.any(Date), release }]);
+  });
+});
+
+describe("a run that waits for another run", () => {
+  it("is live and ready, and measures nothing that only a run at work can know", async () => {
+    await (await world.startHolding()).stop();
+    const spec = { holderIdentity: "another", leaseDurationSeconds: 30 };
+    world.cluster.serve(`${leases}/${holderName}`, { metadata: { resourceVersion: "1" }, spec });
+    const metrics = new PrometheusMetrics("prod");
+    const clock = { now: () => after(new Date(), hours(1)) };
+    const run = await world.prepare({ metrics, clock });
+    run.measure();
+    const starting = run.start();
+    await expect.poll(() => world.log.lines.at(-1)?.sentence, soon).toContain("this one waits");
+    run.measure();
+    expect(metrics.text()).not.toMatch(/watch_connected|overdue_seconds|last_pass/);
+    expect([run.isLive, run.problems]).toEqual([true, []]);
+    run.stopWaiting();
+    expect(await starting).toBe(false);
   });
 });
 
