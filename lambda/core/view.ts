@@ -11,8 +11,10 @@ import type { Bound } from "./room.ts";
 import { isOfRules, type Rules } from "./rules.ts";
 import { nodePoolOf, type Scope } from "./scope.ts";
 
-/** The marks of nodes wait no longer for the NodeClaims. */
+/** The marks of nodes wait no longer for the NodeClaims, or for the answer whether pods may be listed. */
 const claimsTime: Duration = seconds(10);
+/** Tens of thousands of pods take half a minute. */
+const podsTime: Duration = minutes(1);
 
 /** Reads the nodes and NodeClaims of a scope, each once. */
 export async function readView(
@@ -56,11 +58,12 @@ export function partOf(view: ScopeView, scope: Scope): ScopeView {
 
 /** Only with `hold=auto`. A launch does not wait for thousands of pods: it only asks whether they may be listed. */
 async function readPods(context: PassContext, isLook: boolean): Promise<ScopeView["pods"]> {
-  const { rules, pods, log } = context;
+  const { rules, pods, log, clock } = context;
   if (!rules.auto) return undefined;
+  const deadline = earlier(context.deadline, after(clock.now(), isLook ? podsTime : claimsTime));
   try {
-    if (isLook) return await pods.list(context);
-    const [unavailable] = await pods.limits(context);
+    if (isLook) return await pods.list({ ...context, deadline });
+    const [unavailable] = await pods.limits({ ...context, deadline });
     return unavailable === undefined ? "not read" : { unavailable, isMissingRight: true };
   } catch (error) {
     log.warn("pods could not be read: no other node is let go until the next look", { error });

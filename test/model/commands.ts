@@ -96,6 +96,7 @@ export type Outage =
   | "cluster"
   | "list"
   | "claims"
+  | "pods"
   | "arm"
   | "enqueue"
   | "instances"

@@ -121,7 +121,7 @@ const good: readonly Weighted[] = [
 ];
 
 const outages = among<Outage>(
-  ...(["node", "node", "half", "cluster", "list", "claims", "claims"] as const),
+  ...(["node", "node", "half", "cluster", "list", "claims", "claims", "pods"] as const),
   ...(["arm", "enqueue", "instances", "remember", "write"] as const),
 );
 const all: readonly Weighted[] = [

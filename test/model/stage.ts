@@ -205,7 +205,7 @@ export class Stage {
   }
 
   #stateOf(call: string): "fails" | "hangs" | undefined {
-    const isOfCluster = /^(list|claims|patch|get)/.test(call);
+    const isOfCluster = /^(list|claims|pods|budgets|patch|get)/.test(call);
     const isOfHalf = /^patch .*[13579]$/.test(call);
     return (
       this.#broken.get(call) ??

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { hours, minutes } from "../../lambda/core/duration.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 
@@ -82,6 +82,28 @@ it.each(["claims", "pods"])("a failure to read the %s ends no hold", async (what
   await world.pass(minutes(10));
 
   expect(world.heldNodes()).toEqual(["a", "b", "node-1"]);
+});
+
+describe.each(["claims", "pods", "budgets"])("a list of %s that is never answered", (what) => {
+  it("keeps no launch from being held, and no request and no person from releasing", async () => {
+    const world = new Scenario({ auto: true });
+    for (const name of ["a", "b"]) world.addNode(name);
+    world.hangs = (call) => call === what;
+    world.launch();
+    await world.pass(minutes(2));
+    expect(world.heldNodes()).toEqual(["a", "b", "node-1"]);
+    await world.releaseByHand({ force: true });
+    expect(world.heldNodes()).toEqual([]);
+  });
+
+  it("keeps no request from ending", async () => {
+    const world = new Scenario({ auto: true });
+    world.addNode("a");
+    await world.control({ do: "hold", for: "10m", reason: "freeze" });
+    world.hangs = (call) => call === what;
+    await world.pass(minutes(12));
+    expect(world.heldNodes()).toEqual([]);
+  });
 });
 
 it("without the right to list pods, each launch holds for 20 minutes", async () => {
