@@ -181,7 +181,7 @@ export class FakeEc2 implements Launches {
     const { cluster, clock, karpenter, nodeClaims } = this.#options;
     if (!this.instances.has(instance)) return;
     this.#instanceOf.set(name, instance);
-    nodeClaims?.change(instance, { instance, node: name, joinedAt: joinedAt ?? clock.now() });
+    nodeClaims?.change(instance, { instance, node: name, openedAt: joinedAt ?? clock.now() });
     cluster.addNode({
       name,
       labels: { ...(pool && karpentersLabels(karpenter, pool)), ...labels },

@@ -43,7 +43,7 @@ export class FakeNodeClaims {
     const labels = parseLabelSelector(labelSelector);
     return [...this.claims.values()]
       .filter(({ nodePool }) => labels({ [poolLabel]: nodePool }))
-      .map(({ name, createdAt, nodePool, instance, node, joinedAt, driftedAt, isDeleted }) => ({
+      .map(({ name, createdAt, nodePool, instance, node, openedAt, driftedAt, isDeleted }) => ({
         metadata: {
           ...{ name, creationTimestamp: text(createdAt), labels: { [poolLabel]: nodePool } },
           ...(isDeleted && { deletionTimestamp: text(createdAt) }),
@@ -54,7 +54,7 @@ export class FakeNodeClaims {
           ...(node && { nodeName: node }),
           ...(instance && { providerID: `aws:///eu-central-1a/${instance}` }),
           conditions: [
-            ...["Registered", "Initialized"].flatMap((type) => since(type, joinedAt)),
+            ...["Registered", "Initialized"].flatMap((type) => since(type, openedAt)),
             ...since("Drifted", driftedAt),
           ],
         },

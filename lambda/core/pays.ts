@@ -52,7 +52,7 @@ export type Look = Readonly<{
 }>;
 
 /** Karpenter takes a node within this time, or not at all. */
-const takenWithin: Duration = minutes(10);
+export const takenWithin: Duration = minutes(10);
 const aloneFor: Duration = hours(1);
 /** A record has room for this many nodes of each kind. */
 export const mostNodes = 200;
@@ -82,7 +82,7 @@ export function lookAtNodes(
   const account = before ?? noAccount(now);
   const present = new Set(nodes.map(({ name }) => name));
   const leftAlone = onlyWhere(account.leftAlone, (name, until) => present.has(name) && until > now);
-  const isAlone = (name: string) => leftAlone[name] !== undefined;
+  const isAlone = (name: string) => Object.hasOwn(leftAlone, name);
   const podsOf = Map.groupBy(pods, ({ node }) => node);
   const allSuperfluous = superfluousNodes(nodes, podsOf);
   const superfluous = allSuperfluous.filter(({ name }) => !isAlone(name));
@@ -108,7 +108,9 @@ export function lookAtNodes(
   const known = new Set(superfluous.map(({ name }) => name));
   const sizes = nodes.flatMap(({ isOpen, allocatable }) => (isOpen ? (allocatable.cpu ?? 0) : []));
   const isOfOneSize = Math.min(...sizes) > 0.9 * Math.max(...sizes);
-  const others = nodes.filter(({ name, isOpen }) => isOpen && !known.has(name) && !isAlone(name));
+  const others = nodes.filter(
+    ({ name, isOpen, isNew }) => isOpen && !isNew && !known.has(name) && !isAlone(name),
+  );
   const step = Math.min(Math.max(0, now.getTime() - account.at.getTime()), longestStep);
   const wasted: Record<string, Duration> = {};
   for (const room of others) {

@@ -3,6 +3,7 @@ import { longestBoot } from "./looks.ts";
 import { isHoldId } from "./marks/hold-id.ts";
 import { holdLabel } from "./marks/keys.ts";
 import { planMark } from "./marks/plan-marks.ts";
+import { takenWithin } from "./pays.ts";
 import type { Changed, NodeChange, NodeClaim, SeenNode, Unavailable } from "./ports.ts";
 import type { Hold, ScopeRecord } from "./record.ts";
 import type { Bound, Room } from "./room.ts";
@@ -25,8 +26,8 @@ const newFor: Duration = minutes(2);
 
 /** The nodes with their room for pods, as their NodeClaims report it; one that boots has none. */
 export const roomsOf = (view: ScopeView, now: Date): readonly Room[] =>
-  claimsOf(view).map(({ name, node = name, joinedAt, room = noRoom }) => {
-    const isNew = joinedAt !== undefined && after(joinedAt, newFor) > now;
+  claimsOf(view).map(({ name, node = name, openedAt, room = noRoom }) => {
+    const isNew = openedAt !== undefined && after(openedAt, newFor) > now;
     return { name: node, ...room, isNew };
   });
 
@@ -80,7 +81,9 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
   const { hold, scope } = record;
   if (!hold) return [];
   const drifted = isRequested ? new Set() : driftedNodes(view, rules, now);
-  const letGo = record.account?.letGo ?? {};
+  // Karpenter has not taken the others; while pods cannot be read, that is decided here.
+  const letGo = Object.entries(record.account?.letGo ?? {}).filter(([, at]) => after(at, takenWithin) > now);
+  const isLetGo = new Set(letGo.map(([name]) => name));
   const isEnding = record.launchHold?.isEnding && !isRequested;
   const withJobs = isEnding ? nodesWithJobs(view, hold, rules) : undefined;
   return view.nodes.flatMap((node): NodeChange[] => {
@@ -89,7 +92,7 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
     const isHeld =
       until !== undefined &&
       !drifted.has(node.name) &&
-      letGo[node.name] === undefined &&
+      !isLetGo.has(node.name) &&
       (withJobs?.has(node.name) ?? true);
     const label = node.labels?.[holdLabel];
     if (isHeld && rules.mode === "hold") {

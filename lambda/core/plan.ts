@@ -70,7 +70,7 @@ export type Plan = Readonly<{
 
 /** Compares what is recorded with what should be at this time. The same facts always give the same plan. */
 export function planScope(facts: PlanFacts): Plan {
-  const { record, whole, launches, nodes, rules, now } = facts;
+  const { record, whole, launches, rules, now } = facts;
   const silence = silenceOf(record, whole, now);
   const isKept = isOfRules(rules, record.scope);
   const countFrom = silence.launchesCountFrom;
@@ -83,6 +83,9 @@ export function planScope(facts: PlanFacts): Plan {
   const requests = present(record.requests, now).filter(({ at }) => at >= silence.requestsCountFrom);
   const asked = requests.filter((one) => isOn(one, now));
   const requested = asked.map((one) => one.until);
+  // A request holds all nodes, so none goes.
+  const since = facts.nodes?.since && { ...facts.nodes.since, ...(asked.length > 0 && { letGo: 0 }) };
+  const nodes = facts.nodes && { ...facts.nodes, since };
   const ends = [...(end && !isOver ? [end.at] : []), ...requested];
   const until = isKept && !isPaused(silence) ? latest(ends) : undefined;
   const due = launches.filter((launch) => isDelayOver(launch, rules, now));
@@ -107,7 +110,7 @@ export function planScope(facts: PlanFacts): Plan {
   const { account } = accountAfter(facts, goesOn, asked.length > 0);
   const watching = { ...facts, next: started.record, until, isRequested: asked.length > 0 };
   const { observed, watched } = observedAfter({ ...watching, launches: counted.length, account });
-  const figures = figuresAfter({ ...facts, next: started.record, until, counted, asked, end });
+  const figures = figuresAfter({ ...facts, nodes, next: started.record, until, counted, asked, end });
   const planned: ScopeRecord = {
     ...unwatched,
     ...(watched && { watched }),
@@ -132,9 +135,8 @@ export function planScope(facts: PlanFacts): Plan {
     ...(looks.oneShot && { oneShot: looks.oneShot }),
     ...(looks.message !== undefined && { message: looks.message }),
     ...(started.isEnd && { dueAt: dueAt ? earlier(dueAt, now) : now }),
-    // A request holds all nodes, so none goes.
     ...(nodes?.verdicts && { verdicts: goesOn && asked.length === 0 ? nodes.verdicts : [] }),
-    ...(goesOn && nodes?.since && { since: nodes.since }),
+    ...(goesOn && since && { since }),
   };
 }
 

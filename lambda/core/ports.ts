@@ -131,8 +131,8 @@ export type NodeClaim = Readonly<{
   instance?: string;
   /** The name of its node. */
   node?: string;
-  /** When its node joined the cluster. */
-  joinedAt?: Date;
+  /** Since when its node has been ready for pods. */
+  openedAt?: Date;
   /** Since when its node is not as its NodePool says any more, so that Karpenter wants to replace it. */
   driftedAt?: Date;
   /** Karpenter is removing its node. */

@@ -41,7 +41,10 @@ export async function reconcileAll(context: PassContext): Promise<All> {
   let orphaned = nothingChanged;
   await attemptAll([
     ...order.map((scope) => async () => {
-      if (clock.now() >= context.deadline) return;
+      if (clock.now() >= context.deadline) {
+        context.log.warn("no time is left: the next sweep looks at this scope", { scope });
+        return;
+      }
       const deadline = earlier(context.deadline, after(clock.now(), scopeTime));
       const whole = scope === wholeCluster ? undefined : byScope.get(wholeCluster);
       const read = { record: byScope.get(scope), whole, view: "error" in view ? view : partOf(view, scope) };

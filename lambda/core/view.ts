@@ -9,7 +9,7 @@ import type { Launch, PassContext } from "./ports.ts";
 import type { ScopeRecord } from "./record.ts";
 import type { Bound } from "./room.ts";
 import { isOfRules, type Rules } from "./rules.ts";
-import { nodePoolOf, type Scope } from "./scope.ts";
+import { admits, nodePoolOf, type Scope } from "./scope.ts";
 
 /** The marks of nodes wait no longer for the NodeClaims, or for the answer whether pods may be listed. */
 const claimsTime: Duration = seconds(10);
@@ -37,7 +37,15 @@ export async function readView(
     ]);
     reportMissing(context, claims);
     reportMissing(context, pods);
-    return { at, nodes: listed, claims, ...(pods && { pods }) };
+    const isOurs = ({ nodePool }: Readonly<{ nodePool: string }>) =>
+      admits(context.rules.nodePools, nodePool);
+    return {
+      at,
+      // A label that somebody wrote may name a NodePool that cannot be.
+      nodes: listed.filter(isOurs),
+      claims: "unavailable" in claims ? claims : claims.filter(isOurs),
+      ...(pods && { pods }),
+    };
   } catch (error) {
     return { error };
   }

@@ -6,7 +6,7 @@ import { holdByHand } from "../core/operate/hold.ts";
 import type { CallContext, Context, FollowUp, Launch, Log, Ports } from "../core/ports.ts";
 import { reconcile } from "../core/reconcile.ts";
 import { scopeOf } from "../core/rules.ts";
-import type { Scope } from "../core/scope.ts";
+import { type Scope, wholeCluster } from "../core/scope.ts";
 import { fields, list, parse } from "../schemas/parse.ts";
 import { text } from "../schemas/values.ts";
 import { version } from "../version.ts";
@@ -62,6 +62,8 @@ async function holdForLaunches(
     }
   }
   const scopes = new Map<Scope, Launch[]>();
+  // What the cloud does not answer now, NodeClaims show.
+  if (failures.length > 0 && context.rules.scope === "cluster") scopes.set(wholeCluster, []);
   for (const followUp of followUps) if (followUp.kind === "scope") scopes.set(followUp.scope, []);
   for (const launch of launches) {
     const scope = scopeOf(context.rules, launch.nodePool);

@@ -102,6 +102,7 @@ export const matches = (selector: LabelSelector, labels: Readonly<Record<string,
   selector.every(({ key, operator, values = [] }) => {
     const value = labels[key];
     if (operator === "Exists") return value !== undefined;
+    if (operator === "DoesNotExist") return value === undefined;
     const isIn = value !== undefined && values.includes(value);
     return operator === "In" ? isIn : !isIn;
   });

@@ -85,18 +85,18 @@ export class KubernetesNodeClaims implements NodeClaims {
       const { providerID, nodeName, conditions, allocatable } = status;
       const since = (condition: string) =>
         conditions.find(({ type, status }) => type === condition && status === "True")?.lastTransitionTime;
-      const [joinedAt, driftedAt] = [since("Registered"), since("Drifted")];
+      const [openedAt, driftedAt] = [since("Initialized"), since("Drifted")];
       yield {
         name: metadata.name,
         nodePool: metadata.labels[poolLabel] ?? "",
         createdAt: metadata.creationTimestamp,
-        ...(joinedAt && { joinedAt }),
+        ...(openedAt && { openedAt }),
         ...(driftedAt && { driftedAt }),
         ...(metadata.deletionTimestamp && { isDeleted: true as const }),
         ...(providerID && { instance: instanceIn(providerID) }),
         ...(nodeName && { node: nodeName }),
         room: {
-          isOpen: !metadata.deletionTimestamp && !!since("Initialized") && !since("DisruptionReason"),
+          isOpen: !metadata.deletionTimestamp && !!openedAt && !since("DisruptionReason"),
           allocatable: readResources(allocatable),
           labels: metadata.labels,
           taints: spec.taints,

@@ -12,13 +12,15 @@ export function reducePod({ metadata, spec }: Pod, fullBudgets: readonly Budget[
   const owner = ownerReferences.find(({ controller }) => controller) ?? ownerReferences[0];
   const needsNoPlace =
     mirror in annotations || (deletionTimestamp ?? undefined) !== undefined || owner?.kind === "DaemonSet";
-  const fixed = needsNoPlace ? undefined : whyFixed(metadata, owner?.kind, fullBudgets);
+  // Whatever starts a pod again has it restarted always: Kubernetes allows nothing else there.
+  const runsOnce = owner === undefined || owner.kind === "Job" || spec.restartPolicy !== "Always";
+  const fixed = needsNoPlace ? undefined : whyFixed(metadata, { owner: owner?.kind, runsOnce, fullBudgets });
   return {
     node: spec.nodeName,
     requests: requestsOf(spec),
     needsNoPlace,
     ...(fixed && { fixed }),
-    ...(!needsNoPlace && (owner === undefined || owner.kind === "Job") && { runsOnce: true }),
+    ...(!needsNoPlace && runsOnce && { runsOnce }),
     needs: needsNoPlace ? nothing : needsOf(metadata, spec),
   };
 }
@@ -27,13 +29,17 @@ const nothing: Needs = { labels: {}, tolerations: [] };
 
 function whyFixed(
   { annotations, namespace, labels }: Pod["metadata"],
-  owner: string | undefined,
-  fullBudgets: readonly Budget[],
+  {
+    owner,
+    runsOnce,
+    fullBudgets,
+  }: Readonly<{ owner: string | undefined; runsOnce: boolean; fullBudgets: readonly Budget[] }>,
 ): string | undefined {
   const value = annotations[doNotDisrupt];
   if (value !== undefined && value !== "false") return "a pod asks not to be disrupted";
   if (owner === "Job") return "a Job runs on it";
   if (owner === undefined) return "a pod has no owner that would start it again";
+  if (runsOnce) return "a pod that runs once is on it";
   const isProtected = fullBudgets.some(
     (budget) => budget.metadata.namespace === namespace && isSelected(budget.spec.selector, labels),
   );
@@ -51,12 +57,20 @@ export function isSelected(
   return matches([...equal, ...matchExpressions], labels);
 }
 
-/** As the scheduler counts: the overhead, and all containers together, or the largest init container if that asks for more. */
-function requestsOf({ containers, initContainers, overhead }: Pod["spec"]): Bound["requests"] {
+/**
+ * As the scheduler counts: the overhead, and all containers together, or the largest init container or the pod itself if
+ * that asks for more.
+ */
+function requestsOf({
+  containers,
+  initContainers,
+  resources: own,
+  overhead,
+}: Pod["spec"]): Bound["requests"] {
   const total: Record<string, number> = {};
   const sidecars = initContainers.filter(({ restartPolicy }) => restartPolicy === "Always");
   for (const { resources } of [...containers, ...sidecars]) addTo(total, resources.requests);
-  for (const { resources } of initContainers)
+  for (const { resources } of [...initContainers, { resources: own }])
     for (const [name, amount] of Object.entries(readResources(resources.requests)))
       total[name] = Math.max(total[name] ?? 0, amount);
   addTo(total, overhead);
@@ -73,6 +87,9 @@ const zone = "topology.kubernetes.io/zone";
 
 function needsOf(metadata: Pod["metadata"], spec: Pod["spec"]): Needs {
   const { nodeSelector, tolerations, affinity, volumes, topologySpreadConstraints } = spec;
+  const hasHostPort = [...spec.containers, ...spec.initContainers].some(({ ports }) =>
+    ports.some(({ hostPort }) => hostPort),
+  );
   const labels = new Map<string, readonly string[]>(
     Object.entries(nodeSelector).map(([key, value]) => [key, [value]]),
   );
@@ -91,6 +108,8 @@ function needsOf(metadata: Pod["metadata"], spec: Pod["spec"]): Needs {
   const apart = [...spread, ...anti].find(({ topologyKey }) => topologyKey === hostname);
   const topologies = [...spread, ...anti].map(({ topologyKey }) => topologyKey);
   const isUnknown =
+    hasHostPort ||
+    spec.resourceClaims.length > 0 ||
     terms.length > 1 ||
     (terms[0]?.matchFields.length ?? 0) > 0 ||
     expressions.some(({ operator }) => operator !== "In") ||

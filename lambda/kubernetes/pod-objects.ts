@@ -3,7 +3,11 @@ import * as v from "valibot";
 const texts = v.nullish(v.record(v.string(), v.string()), {});
 const quantities = v.nullish(v.record(v.string(), v.union([v.string(), v.number()])), {});
 const resources = v.nullish(v.object({ requests: quantities }), { requests: {} });
-const containers = v.nullish(v.array(v.object({ resources, restartPolicy: v.nullish(v.string()) })), []);
+const ports = v.nullish(v.array(v.object({ hostPort: v.nullish(v.number()) })), []);
+const containers = v.nullish(
+  v.array(v.object({ resources, ports, restartPolicy: v.nullish(v.string()) })),
+  [],
+);
 const selector = v.object({
   matchLabels: texts,
   matchExpressions: v.nullish(
@@ -29,6 +33,9 @@ export const podSchema = v.object({
     nodeName: v.nullish(v.string(), ""),
     containers,
     initContainers: containers,
+    resources,
+    resourceClaims: v.nullish(v.array(v.unknown()), []),
+    restartPolicy: v.nullish(v.string(), "Always"),
     overhead: quantities,
     nodeSelector: texts,
     tolerations: v.nullish(

@@ -104,7 +104,7 @@ export const readProbe = (stored: StoredItem): ProbeAnswer => read(probeAnswer, 
 const lastSweep = fields({ at: moment });
 export const readSweep = (stored: StoredItem): Readonly<{ at: Date }> => read(lastSweep, stored);
 
-const report = fields({ at: moment, observed: v.record(v.string(), observed, "a map") });
+const report = fields({ at: moment, observed: v.optional(v.record(v.string(), observed, "a map"), {}) });
 export const readReport = (stored: StoredItem): Report => read(report, stored);
 
 const forgetAt = fields({ forgetAt: count });

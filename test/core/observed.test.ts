@@ -98,7 +98,7 @@ describe("with mode=observe, nodes that would be held", () => {
 it("pods are counted where hold=auto reads them, without those of DaemonSets", async () => {
   const { world, context, record } = coreWorld({ rules: { ...observe, auto: true } });
   world.nodes.add("a");
-  world.nodeClaims.add({ name: "a", node: "a", createdAt: at(0), joinedAt: at(0) });
+  world.nodeClaims.add({ name: "a", node: "a", createdAt: at(0), openedAt: at(0) });
   const ofDaemonSet = { apiVersion: "apps/v1", kind: "DaemonSet" };
   for (const [name, owner] of Object.entries({ web: undefined, api: undefined, log: ofDaemonSet }))
     world.cluster.pods.add({ name, node: "a", ...(owner && { owner }) });

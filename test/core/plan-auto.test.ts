@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { noPauses } from "../../lambda/core/pauses.ts";
 import type { Account } from "../../lambda/core/pays.ts";
-import { withoutHold } from "../../lambda/core/record.ts";
+import { type ScopeRecord, withoutHold } from "../../lambda/core/record.ts";
 import { untilOf } from "../../lambda/core/requests.ts";
 import { accountOf } from "../../lambda/core/view.ts";
 import { aClaim, aHeldRecord, aRecord, aRequest, someRules } from "../support/builders.ts";
@@ -143,6 +143,16 @@ describe("with hold=auto, pods are read", () => {
   it("not before the end of a request, since it lets no node go", () => {
     const requests = [aRequest({ until: at(40) })];
     expect(planAt(10, { record: { ...record, requests }, rules, nodes }).oneShot).toEqual(at(40));
+  });
+
+  it("and a node counts as let go where launches hold alone", () => {
+    const since = { superfluous: minutes(1), letGo: 2, spared: 0, evictionsSpared: 0 };
+    const letGo = (requests: ScopeRecord["requests"]) => {
+      const plan = planAt(10, { record: { ...record, requests }, rules, nodes: { ...nodes, since } });
+      return [plan.since?.letGo, plan.record.figures.letGo];
+    };
+    expect(letGo([])).toEqual([2, 2]);
+    expect(letGo([aRequest({ until: at(40) })])).toEqual([0, 0]);
   });
 
   it("never where nothing is held", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { noPauses } from "../../lambda/core/pauses.ts";
 import {
   awaitedSince,
   driftedNodes,
@@ -62,6 +63,15 @@ describe("while a scope is held", () => {
   it("a mark of another hold annotation counts as none", () => {
     expect(changesOf([usersAnnotation], { rules: { holdAnnotation: "example.com/keep" } })).toEqual([
       "mark annotated 2",
+    ]);
+  });
+
+  it("a node that was let go is marked again after ten minutes, also where its pods cannot be read", () => {
+    const ofNodes = { nodes: 3, pauses: noPauses, wasted: {}, leftAlone: {} };
+    const account = { at: at(-10), ...ofNodes, letGo: { bare: at(-10), marked: at(-9.9) } };
+    const record = aHeldRecord({ hold: aHold({ id: own }), account });
+    expect(changesOf([bare, marked, aNode("constructor")], { record })).toEqual([
+      ...["mark bare 2", "release marked 2", "mark constructor 2"],
     ]);
   });
 

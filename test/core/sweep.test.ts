@@ -41,6 +41,19 @@ describe("a sweep", () => {
     expect(reads.toSorted()).toEqual(["all", "claims", "list", "list"]);
   });
 
+  it.each(["cluster", "nodepool"] as const)("ignores a NodePool that cannot be: scope=%s", async (scope) => {
+    const { world, context } = aWorld([], { scope });
+    world.nodes.edit("batch", "labels", "karpenter.sh/nodepool", "Batch");
+    world.ec2.launch({ pool: "web", joinsAfter: null });
+    world.ec2.launch({ pool: "Batch", eventAfter: null });
+    for (const minute of [1, 6]) {
+      world.time = at(minute);
+      await sweep(context());
+      expect(world.nodes.held()).toEqual(["web"]);
+    }
+    expect([...world.holds.records.keys()]).toEqual([scope === "cluster" ? scope : "nodepool/web"]);
+  });
+
   it("ends every hold that is due, whose one-shot did not come", async () => {
     const { world, context, record } = aWorld([dueAt(20, "web", first), dueAt(40, "batch", second)], byPool);
     mark(world, { web: first, batch: second });

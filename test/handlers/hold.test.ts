@@ -54,6 +54,14 @@ describe("a batch", () => {
     },
   );
 
+  it("whose instances the cloud does not name now holds for what the NodeClaims show", async () => {
+    const world = aWorld();
+    world.nodeClaims.add({ name: "c", createdAt: noon, instance: anInstance, nodePool: "default" });
+    world.refuses = (call) => call === "instances";
+    await expect(handle(world, batchOf(launchEvent(anInstance, noon)))).rejects.toThrow(TryAgainError);
+    expect(world.nodes.held()).toEqual(["a"]);
+  });
+
   it("with a message that cannot be read fails for this message alone, and warns of nothing else", async () => {
     const world = aWorld();
 

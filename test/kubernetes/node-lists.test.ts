@@ -67,6 +67,7 @@ describe("the selector of a list", () => {
   const values = ["a", "c"];
   it.each([
     [{ key, operator: "Exists" }, ["a", "b"]],
+    [{ key, operator: "DoesNotExist" }, ["none"]],
     [{ key, operator: "In", values }, ["a"]],
     [{ key, operator: "NotIn", values }, ["b", "none"]],
   ] as const)("matches a node as the API server does: %j", (requirement, expected) => {

@@ -29,13 +29,13 @@ function aCluster(claims: Answer, karpenter: "v1" | "v0.31" = "v1", only: string
 }
 
 describe("the NodeClaims of a scope", () => {
-  it("say when their nodes joined and drifted; those that are being removed are left out", async () => {
+  it("say since when their nodes are ready and drifted; those that are being removed are left out", async () => {
     const providerID = "aws:///eu-central-1a/i-0123456789abcdef0";
     const at = (minute: number) => after(noon, minutes(minute));
     const conditions = (minute: number, status = "True") => ({
       conditions: [
-        { type: "Initialized", status, lastTransitionTime: at(90).toISOString() },
-        { type: "Registered", status, lastTransitionTime: at(minute).toISOString() },
+        { type: "Registered", status, lastTransitionTime: at(0).toISOString() },
+        { type: "Initialized", status, lastTransitionTime: at(minute).toISOString() },
         { type: "Drifted", status, lastTransitionTime: at(minute + 1).toISOString() },
       ],
     });
@@ -53,7 +53,7 @@ describe("the NodeClaims of a scope", () => {
     expect(await nodeClaims.list("nodepool/default", soon)).toEqual([
       {
         ...{ name: "a", ...common, node: "node-a", instance: "i-0123456789abcdef0" },
-        ...{ joinedAt: at(1), driftedAt: at(2) },
+        ...{ openedAt: at(1), driftedAt: at(2) },
       },
       { name: "b", ...common },
       { name: "c", ...common },

@@ -42,6 +42,11 @@ describe("a pod requests", () => {
     expect(reduced(spec).requests).toEqual({ cpu: 2_250, memory: 0 });
   });
 
+  it("what it names for all of its containers, where that is more", () => {
+    const spec = { containers: [requesting("100m", "8Mi")], ...requesting("6", "4Mi") };
+    expect(reduced(spec).requests).toEqual({ cpu: 6_000, memory: 8 * 2 ** 20 });
+  });
+
   it("nothing where it names nothing", () => {
     expect(reduced({ containers: [{ resources: null }], initContainers: null }).requests).toEqual({});
   });
@@ -83,7 +88,14 @@ describe("a pod must stay where it is", () => {
     ["of a Job", ownedBy("Job", "batch/v1"), "a Job runs on it"],
     ["without an owner", {}, "a pod has no owner that would start it again"],
   ])("%s", (_, metadata, because) => {
-    expect(reduced({}, metadata).fixed).toBe(because);
+    expect(reduced({}, metadata)).toMatchObject({ fixed: because });
+  });
+
+  it.each(["Workflow", "TaskRun", "EphemeralRunner", "Pod"])("of a %s, which runs once", (owner) => {
+    const because = "a pod that runs once is on it";
+    for (const restartPolicy of ["Never", "OnFailure"])
+      expect(reduced({ restartPolicy }, ownedBy(owner))).toMatchObject({ fixed: because, runsOnce: true });
+    expect(reduced({ restartPolicy: "Always" }, ownedBy(owner))).not.toHaveProperty("runsOnce");
   });
 
   it.each([
@@ -174,6 +186,8 @@ describe("a pod may be placed", () => {
     ["the same place as another pod", near("podAffinity", host)],
     ["another topology", spread("rack")],
     ["to be apart in another topology", near("podAntiAffinity", "rack")],
+    ["a port of the host", { containers: [{ ports: [{ containerPort: 80 }, { hostPort: 80 }] }] }],
+    ["a device that is claimed", { resourceClaims: [{ name: "gpu" }] }],
   ])("nobody knows where, if it needs %s", (_, spec) => {
     expect(needsOf(spec).isUnknown).toBe(true);
   });

@@ -119,7 +119,7 @@ describe("a run at work", () => {
     await world.start({ settings: { ...settings, sweepEvery: 200 } });
     world.joins("unseen");
     const [claims, now] = [new FakeNodeClaims(), new Date()];
-    claims.add({ name: "c", createdAt: now, instance: "i-1", node: "unseen", joinedAt: now });
+    claims.add({ name: "c", createdAt: now, instance: "i-1", node: "unseen", openedAt: now });
     const path = "/apis/karpenter.sh/v1/nodeclaims";
     world.cluster.serve(path, JSON.parse(JSON.stringify(claims.answer({ method: "GET", path }))));
     await expect.poll(() => world.held(), soon).toEqual(["unseen"]);

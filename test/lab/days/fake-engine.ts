@@ -76,7 +76,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     const atOnce = isMarked("old");
     next = await passUntil(begin + seconds(160), next);
     join("new");
-    nodeClaims.change("claim", { node: "new", joinedAt: new Date(now) });
+    nodeClaims.change("claim", { node: "new", openedAt: new Date(now) });
     print({ progress: { at: 1, of: 2 } });
     next = await passUntil(begin + minutes(4), next);
     const joined = isMarked("new");
