@@ -73,6 +73,7 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
   queue: (account) => account.queue("arn:aws:sqs:eu-west-1:1:q"),
   letRuleSend: async (account) => void (await account.letRuleSend(aQueue, "arn:rule")),
   functionOf: (account) => account.functionOf("hold"),
+  hasAlias: (account) => account.hasAlias("release", "schedule"),
   mapping: (account) => account.mapping("f", "arn:q"),
   enableMapping: async (account) => void (await account.enableMapping("m")),
   invoke: (account) => account.invoke("hold", { do: "check" }),

@@ -123,6 +123,11 @@ export const brokenLinks: readonly Row[] = [
       arn("scheduler", "schedule/karpenter-node-holder-prod/any"),
     ),
   ],
+  [
+    "a permissions boundary does not let a function pass the one-shots' role",
+    refusedTo("/sweep", "iam:PassRole", aFunction("sweep").env.SCHEDULE_ROLE_ARN ?? ""),
+  ],
+  ["the alias that one-shots invoke is gone", { hasAlias: async () => false }],
   ["a function may not write its log", refusedTo("/release", "logs:PutLogEvents", logOf("release"))],
   ["a function may not begin a log", refusedTo("/sweep", "logs:CreateLogStream", logOf("sweep"))],
   ["a function may not queue work", refusedTo("/sweep", "sqs:SendMessage", aQueue("launches").arn)],

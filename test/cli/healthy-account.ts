@@ -121,6 +121,7 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
     functionOf: async (part) => aFunction(part),
     ruleTo: async (target) => aRule(target.includes("launches") ? {} : { name: "timer" }),
     queue: async (urlOrArn) => aQueue(urlOrArn.split(/[/:]/).at(-1) ?? ""),
+    hasAlias: async () => true,
     mapping: async () => ({ id: "m", state: "Enabled", lastResult: "OK" }),
     schedules: async () => [aSchedule()],
     trust: async () => '{"Statement":[{"Principal":{"Service":"scheduler.amazonaws.com"}}]}',

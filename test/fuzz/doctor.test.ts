@@ -16,6 +16,7 @@ const asked = {
   mapping: ["mapping"],
   trust: ["schedule role"],
   schedules: ["schedules"],
+  hasAlias: ["release alias"],
   refused: ["permissions"],
   cluster: ["cluster"],
   accessGroups: ["access entries"],

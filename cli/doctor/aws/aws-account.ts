@@ -25,6 +25,13 @@ export type AlarmFacts = Read<"alarms">[number];
 
 const mostSchedules = 1_000;
 
+/** The functions pass a role to Scheduler alone; to any other action this says nothing. */
+const toScheduler = {
+  ContextKeyName: "iam:PassedToService",
+  ContextKeyType: "string" as const,
+  ContextKeyValues: ["scheduler.amazonaws.com"],
+};
+
 /** AWS as it is; reads everything with the caller's own rights. */
 export function awsAccount(given: AwsConfig, cluster: string) {
   // Without limits of time, one service that does not answer would stop all checks.
@@ -89,7 +96,8 @@ export function awsAccount(given: AwsConfig, cluster: string) {
       resource: string,
     ): Promise<readonly string[]> {
       const about = { PolicySourceArn, ActionNames: [...actions], ResourceArns: [resource] };
-      const { EvaluationResults = [] } = await iam.send(new SimulatePrincipalPolicyCommand(about));
+      const command = new SimulatePrincipalPolicyCommand({ ...about, ContextEntries: [toScheduler] });
+      const { EvaluationResults = [] } = await iam.send(command);
       const allowed = EvaluationResults.filter(({ EvalDecision }) => textIn(EvalDecision) === "allowed");
       return actions.filter((action) => !allowed.some(({ EvalActionName: name }) => name === action));
     },

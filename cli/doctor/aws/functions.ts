@@ -46,6 +46,12 @@ export function awsFunctions(config: AwsConfig, cluster: string) {
       };
     },
 
+    async hasAlias(part: Part, Qualifier: string): Promise<boolean> {
+      const FunctionName = functionName(cluster, part);
+      const command = new GetFunctionConfigurationCommand({ FunctionName, Qualifier });
+      return (await unlessGone(() => lambda.send(command))) !== undefined;
+    },
+
     async mapping(FunctionName: string, EventSourceArn: string) {
       const { EventSourceMappings = [] } = await lambda.send(
         new ListEventSourceMappingsCommand({ FunctionName, EventSourceArn }),

@@ -1,6 +1,6 @@
 import { documentLink } from "../../../infra/package-root.ts";
 import { isHoldId } from "../../../lambda/core/marks/hold-id.ts";
-import { Environment } from "../../../lambda/environment.ts";
+import { Environment, scheduleAlias } from "../../../lambda/environment.ts";
 import type { ScheduleFacts } from "../aws/aws-account.ts";
 import type { Check, Facts } from "../doctor.ts";
 import { fail, ifAny, ok, orOk } from "../finding.ts";
@@ -30,6 +30,13 @@ export const ofSchedules: readonly Check[] = [
       if (trust === undefined) return fail(`${arn} is gone: releases cannot be invoked`);
       if (trust.includes("scheduler.amazonaws.com")) return ok(arn.slice(arn.lastIndexOf("/") + 1));
       return fail(`${arn} does not trust EventBridge Scheduler`);
+    },
+  },
+  {
+    link: "release alias",
+    async find({ doctor: { account }, functions: { release } }) {
+      if (await account.hasAlias("release", scheduleAlias)) return ok(`${scheduleAlias} of ${release.name}`);
+      return fail(`${release.name} has no alias ${scheduleAlias}, by which alone one-shots invoke it`);
     },
   },
   {
@@ -75,6 +82,7 @@ async function needsOf({ env, queue, functions }: Facts): Promise<readonly Need[
       const { name, roleArn } = fn;
       return [
         [name, roleArn, ["scheduler:CreateSchedule"], schedule],
+        [name, roleArn, ["iam:PassRole"], role],
         [name, roleArn, ["logs:CreateLogStream", "logs:PutLogEvents"], log],
         ...(launches && fn !== functions.release
           ? [[name, roleArn, ["sqs:SendMessage"], launches.arn] as const]

@@ -32,6 +32,7 @@ import emulator_aws_behaviour  # noqa: E402
 import emulator_network  # noqa: E402
 import emulator_new_roles  # noqa: E402
 import emulator_schedules  # noqa: E402
+import emulator_simulations  # noqa: E402
 import emulator_stacks  # noqa: E402
 
 
@@ -289,6 +290,7 @@ emulator_aws_behaviour.begin()
 emulator_network.begin()
 emulator_new_roles.begin()
 emulator_schedules.begin()
+emulator_simulations.begin()
 emulator_stacks.begin()
 signal.signal(signal.SIGUSR1, enforce)
 signal.signal(signal.SIGUSR2, relax)

@@ -2,6 +2,8 @@ import { DeleteAccessEntryCommand, EKSClient } from "@aws-sdk/client-eks";
 import { DisableRuleCommand, EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { DeleteRolePolicyCommand, IAMClient, PutRolePolicyCommand } from "@aws-sdk/client-iam";
 import {
+  CreateAliasCommand,
+  DeleteAliasCommand,
   LambdaClient,
   UpdateEventSourceMappingCommand,
   UpdateFunctionConfigurationCommand,
@@ -21,6 +23,7 @@ import {
 } from "../../../cli/doctor/aws/aws-account.ts";
 import { alarmNames, functionName, type Part, scheduleGroupName } from "../../../infra/names.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
+import { scheduleAlias } from "../../../lambda/environment.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
 import type { DeployedCluster } from "../deployed/cluster.ts";
 import { forbid } from "../deployed/damage.ts";
@@ -146,6 +149,22 @@ describe("doctor on a real deployment", () => {
       what: "the schedule role may not lambda:InvokeFunction",
     },
     {
+      how: "a function may not pass the role of the one-shots",
+      damage: async () => {
+        restore = await forbid(world.emulator, operated, "sweep", "iam:PassRole");
+      },
+      repair: () => restore(),
+      link: "permissions",
+      what: "sweep may not iam:PassRole",
+    },
+    {
+      how: "the release function's alias is gone",
+      damage: () => aws(LambdaClient).send(new DeleteAliasCommand(releaseAlias)),
+      repair: () => aws(LambdaClient).send(new CreateAliasCommand({ ...releaseAlias, ...newest })),
+      link: "release alias",
+      what: "has no alias schedule",
+    },
+    {
       how: "the group has a schedule that is no one-shot",
       damage: () => {
         const { RELEASE_FUNCTION_ARN: Arn, SCHEDULE_ROLE_ARN: RoleArn } = hold.env;
@@ -179,6 +198,8 @@ describe("doctor on a real deployment", () => {
   const denyAll = policyOf({ Effect: "Deny", Action: "lambda:*", Resource: "*" });
   let restore = async () => {};
   const foreign = { GroupName: scheduleGroupName(cluster), Name: "backup" };
+  const releaseAlias = { FunctionName: functionName(cluster, "release"), Name: scheduleAlias };
+  const newest = { FunctionVersion: "$LATEST" };
   const damage = () => ({ RoleName: hold.env.SCHEDULE_ROLE_ARN?.split("/").at(-1), PolicyName: "damage" });
   const setTable = async (part: Part, table: string) => {
     const Variables = { ...(await operated.environment(part)), HOLD_TABLE: table };
