@@ -1,7 +1,8 @@
 import { type Duration, hours } from "../../../lambda/core/duration.ts";
+import { busyCluster, costsOf, totalOf } from "../../../scripts/costs.ts";
 
 /** List prices of us-east-1 in dollars an hour: the holder on a busy cluster, EKS, and a node of 2 cores. */
-const holder = 25.34 / 730;
+const holder = totalOf(costsOf(busyCluster)) / 730;
 const controlPlane = 0.1;
 const node = 0.096;
 /** The work that is printed keeps so many nodes in the mean. */
