@@ -45,15 +45,20 @@ const none = {
 const held = {
   ...none,
   ...{ scope: "cluster", state: "held", because: "3 launches in NodePool batch", holdId: "h-1" },
-  ...{ since: after(-10), until: after(15), launchesUntil: after(15), nextLook: after(15) },
+  ...{ since: after(-105), until: after(15), launchesUntil: after(15), nextLook: after(15) },
   ...{ launches: 3, extensions: 2, capped: true, nodesHeld: 5, nodes: ["a", "b"] },
 } as const;
+/** The last of the launches was five minutes ago, and holds for two hours. */
+const heldByAuto = {
+  ...{ ...held, capped: false, since: after(-10) },
+  ...{ until: after(115), launchesUntil: after(115), nextLook: after(1) },
+} as const;
 const requested = {
-  ...{ ...held, capped: false, until: after(60), drifted: 0, isAwaiting: true },
+  ...{ ...heldByAuto, drifted: 0, isAwaiting: true },
   because: "3 launches in NodePool batch; load test; office hours",
   requests: [
     { name: "load-test", cause: "person", reason: "load test", since: after(-5), until: after(60) },
-    { name: "office", cause: "window", reason: "office hours", since: after(-9), until: after(30) },
+    { name: "office", cause: "window", reason: "office hours", since: after(-10), until: after(30) },
   ],
 } as const;
 const batch = {
@@ -84,7 +89,7 @@ const releasing = {
 } as const;
 const drifting = { ...held, scope: "nodepool/ci", capped: false, drifted: 2 } as const;
 const observed = {
-  ...held,
+  ...heldByAuto,
   nodesHeld: 0,
   nodes: [],
   nodesObserved: 5,
@@ -99,7 +104,7 @@ const constant = readSettings({ cluster: "prod", hold: "20m" });
 const rules = readSettings({ cluster: "prod" });
 const worth = "its removal is worth 14m: 5m and 3 pods";
 const paying = {
-  ...{ ...held, capped: false },
+  ...heldByAuto,
   paid: { superfluous: minutes(35), letGo: 1, spared: 2, evictionsSpared: 5 },
   goes: [
     { name: "a", isLetGo: true, because: `superfluous for 14m; ${worth}` },
