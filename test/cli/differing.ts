@@ -5,9 +5,10 @@ import type { Account, AlarmFacts, FunctionFacts } from "../../cli/doctor/aws/aw
 import type { AccessFinding } from "../../cli/doctor/compare-manifest.ts";
 import type { Part } from "../../infra/names.ts";
 import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
-import { after, type Duration } from "../../lambda/core/duration.ts";
+import { after, type Duration, hours } from "../../lambda/core/duration.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
+import { aPastHold } from "../support/builders.ts";
 import {
   type Answers,
   aFunction,
@@ -109,6 +110,13 @@ export const nodePool = (disruption: object): Answers => ({
 export const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
   compareManifest: async () =>
     states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),
+});
+/** History has a hold that reached its cap on each of these days ago. */
+export const cappedOn = (...daysAgo: readonly number[]): Answers => ({
+  history: daysAgo.map((days) => {
+    const endedAt = ago(hours(24 * days));
+    return aPastHold({ capped: true, startedAt: after(endedAt, -hours(2)), endedAt });
+  }),
 });
 export const buffers = (count: number): Answers => ({
   findCapacityBuffers: async () => many(count, (n) => `web/${n}`),

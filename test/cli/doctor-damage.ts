@@ -6,6 +6,7 @@ import {
   adminSince,
   ago,
   alarmIs,
+  cappedOn,
   clusterIs,
   endpointIs,
   envOf,
@@ -52,6 +53,7 @@ const arn = (service: string, resource: string) => `arn:aws:${service}:eu-west-1
 const logOf = (part: Part) =>
   arn("logs", `log-group:/aws/lambda/karpenter-node-holder-prod-${part}:log-stream:any`);
 const { SWEEP_EVERY: _, ...fewer } = aFunction("hold").env;
+const inWindows = { nodes: "0", schedule: "6 * * * *", duration: "54m" };
 const in2040 = new Date("2040-01-01T00:00:00Z");
 const oneAlarm = { alarms: async () => [anAlarm("sweep-silent", "OK")] };
 
@@ -246,7 +248,20 @@ export const warnings: readonly Row[] = [
           .map((name) => ({ name, why: `Failed to execute action arn:topic. Received error: "no"` })),
     },
   ],
+  ["holds that reached their cap on three days", withRules({ auto: false }), cappedOn(0, 1, 1, 6)],
   ["a NodePool that is never consolidated", {}, nodePool({ consolidateAfter: "Never" })],
   ["a NodePool with a budget of 0", withRules({ auto: false }), nodePool({ budgets: [{ nodes: "0" }] })],
+  ["a NodePool with a long consolidateAfter", {}, nodePool({ consolidateAfter: "10m" })],
+  ["a NodePool that is consolidated in six minutes of an hour", {}, nodePool({ budgets: [inWindows] })],
+  [
+    "a NodePool of which empty nodes never go, and others in windows",
+    {},
+    nodePool({
+      budgets: [
+        { ...inWindows, reasons: ["Underutilized"] },
+        { nodes: "0", reasons: ["Empty"] },
+      ],
+    }),
+  ],
   ["a NodePool of which only empty nodes are taken", {}, nodePool({ consolidationPolicy: "WhenEmpty" })],
 ];

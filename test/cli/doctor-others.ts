@@ -3,6 +3,7 @@ import {
   ago,
   alarmIs,
   buffers,
+  cappedOn,
   clusterIs,
   denied,
   endpointIs,
@@ -190,7 +191,22 @@ export const others: readonly Row[] = [
       ineffective: many(5, (n) => ({ node: `i${n}`, value: "1h" })),
     }),
   ],
-  ["each NodePool is consolidated", {}, nodePool({})],
+  ["holds reached their cap on two days of the week", withRules({ auto: false }), cappedOn(1, 1, 2, 7, 8)],
+  ["holds reached their cap until they were of hold=auto", {}, cappedOn(1, 2, 3)],
+  ["holds have no cap now", withRules({ auto: false, maxHold: 0 }), cappedOn(1, 2, 3)],
+  ["each NodePool is consolidated", {}, nodePool({ consolidateAfter: "5m" })],
+  [
+    "a NodePool is consolidated late and in windows, and the time of a hold is constant",
+    withRules({ auto: false }),
+    nodePool({ consolidateAfter: "10m", budgets: [{ nodes: "0", schedule: "6 * * * *", duration: "54m" }] }),
+  ],
+  [
+    "empty nodes of a NodePool go at any time",
+    {},
+    nodePool({
+      budgets: [{ nodes: "0", schedule: "6 * * * *", duration: "54m", reasons: ["Underutilized"] }],
+    }),
+  ],
   ["there are CapacityBuffers", {}, buffers(5)],
   ["there are many CapacityBuffers", {}, buffers(6)],
 

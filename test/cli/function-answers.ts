@@ -62,17 +62,19 @@ export function answerOf(part: Part, differing?: Parameters<typeof aCheck>[0]): 
 type FunctionsAnswer = Readonly<{
   checkOf?: (part: Part) => unknown;
   probe?: () => unknown;
+  history?: readonly object[];
 }>;
 
 /** Functions that answer this, and do this if they are asked nothing. */
 export const answering =
   (
     otherwise: Account["invoke"],
-    { checkOf = answerOf, probe = aTrip }: FunctionsAnswer = {},
+    { checkOf = answerOf, probe = aTrip, history = [] }: FunctionsAnswer = {},
   ): Account["invoke"] =>
   async (part, payload) => {
     const { do: asked } = Object(payload);
     if (asked === "check") return overTheWire(checkOf(part));
+    if (asked === "history") return overTheWire({ holds: history });
     return asked === "probe" ? overTheWire({ probe: probe() }) : otherwise(part, payload);
   };
 

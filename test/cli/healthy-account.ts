@@ -148,7 +148,7 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
 }
 
 export type Answers = Pick<Doctor, "compareManifest" | "findNodePools" | "findCapacityBuffers"> &
-  Readonly<{ probe?: () => unknown }>;
+  Readonly<{ probe?: () => unknown; history?: readonly object[] }>;
 type Checked = Parameters<typeof aCheck>[0] | (() => unknown);
 /** What a test changes: in the account, and in what each function, or one of them, answers to `check`. */
 export type Differing = Partial<Account> &
@@ -162,7 +162,7 @@ export const examined = (differing: Differing = {}, answers?: Answers): Promise<
 export async function examinedAccount(
   account: Account,
   { check, checks = {} }: Differing = {},
-  { probe, ...rest }: Answers = {},
+  { probe, history = [], ...rest }: Answers = {},
 ): Promise<readonly Finding[]> {
   const clock = new VirtualClock();
   const checkOf = (part: Part) => {
@@ -171,7 +171,7 @@ export async function examinedAccount(
   };
   // The first time that doctor asks, a probe is still on its way.
   const trips = [undefined, aTrip()];
-  const invoke = answering(account.invoke, { checkOf, probe: probe ?? (() => trips.shift()) });
+  const invoke = answering(account.invoke, { checkOf, probe: probe ?? (() => trips.shift()), history });
   const sleep = async (duration: Duration) => void clock.pass(duration + seconds(0));
   const doctor: Doctor = { cluster: "prod", account: { ...account, invoke }, clock, sleep, ...rest };
   return examine(doctor, () => {});

@@ -1,10 +1,18 @@
 import { documentLink } from "../../../infra/package-root.ts";
 import { scheduleName } from "../../../lambda/aws/scheduler-releases.ts";
-import { type Duration, hours, minutes, parseDuration } from "../../../lambda/core/duration.ts";
+import {
+  after,
+  type Duration,
+  formatDuration,
+  hours,
+  minutes,
+  parseDuration,
+} from "../../../lambda/core/duration.ts";
 import type { PresentHold } from "../../../lambda/core/operate/check.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { SettingEnvironment } from "../../../lambda/environment.ts";
 import { holderSettings } from "../../../lambda/settings-table.ts";
+import { parseHistory } from "../../answers.ts";
 import { about } from "../../terminal/text.ts";
 import { readLog } from "../aws/functions.ts";
 import { type Check, type Facts, sweepNow, turnedOff } from "../doctor.ts";
@@ -13,6 +21,13 @@ import type { Inside } from "../inside.ts";
 
 /** A one-shot may fire a minute late, and deletes itself when it has. */
 const grace: Duration = minutes(2);
+
+const week: Duration = hours(24 * 7);
+
+/** Each hold then keeps every node until its end, however long some of them have been empty. */
+const atCap =
+  "Launches hardly pause for as long as hold. Use hold=auto, which lets single nodes go meanwhile, a larger maxHold, or a " +
+  "shorter hold: npx karpenter-node-holder advise --holds 2m,5m,10m,20m";
 
 /** What is held ends in time, and the sweep looks after it. */
 export const ofHolds: readonly Check[] = [
@@ -31,6 +46,19 @@ export const ofHolds: readonly Check[] = [
         ),
       );
       return orOk([...wrong.flat(), ...paused], `${holds.length} now, all end in time`);
+    },
+  },
+  {
+    link: "cap",
+    follows: ["functions", "record"],
+    async find({ doctor: { account }, answers }) {
+      const { rules, record, at } = await answers.control;
+      if (!record.works || rules.auto || rules.maxHold === 0) return [];
+      const holds = parseHistory(await account.invoke("control", { do: "history", limit: 1_000 }));
+      const lately = holds.filter(({ capped, endedAt }) => capped && endedAt > after(at, -week));
+      const { size } = new Set(lately.map(({ endedAt }) => endedAt.toISOString().slice(0, 10)));
+      const what = `holds reached maxHold=${formatDuration(rules.maxHold)} on ${size} of the last 7 days`;
+      return size < 3 ? ok(what) : warn(what, atCap);
     },
   },
   {
@@ -94,4 +122,4 @@ async function troubleOf(
 
 /** Requests count from when they were made, a window may last a week, and with `hold=auto` a launch holds for maxHold. */
 const longestHold = ({ hold, maxHold, maxRequest }: Rules): Duration =>
-  Math.max(hold, maxHold, maxRequest, hours(24 * 7)) + grace;
+  Math.max(hold, maxHold, maxRequest, week) + grace;

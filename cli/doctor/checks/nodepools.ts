@@ -1,10 +1,11 @@
-import { allowedIn } from "../../advise/allowed.ts";
+import { minutes, parseDuration } from "../../../lambda/core/duration.ts";
+import { allowedIn, isNone, reasons } from "../../advise/allowed.ts";
 import type { NodePool } from "../../advise/objects.ts";
 import type { Check } from "../doctor.ts";
-import { ifAny, orOk, warn } from "../finding.ts";
+import { type Found, ifAny, orOk, warn } from "../finding.ts";
 import { fewOf } from "./inside.ts";
 
-/** Where a hold is pointless, which only the caller's own kubeconfig shows. */
+/** Where a hold is pointless, or costs more than it should, which only the caller's own kubeconfig shows. */
 export const ofNodePools: readonly Check[] = [
   {
     link: "nodepools",
@@ -13,14 +14,16 @@ export const ofNodePools: readonly Check[] = [
       if (!pools) return [];
       const { rules } = await answers.control;
       const so = rules.auto ? "hold=auto lets nodes go that it does not take" : "a hold spares no pod";
-      const pointless = pools.flatMap((pool) => {
-        const why = whyNeverInUse(pool, doctor.clock.now());
+      const now = doctor.clock.now();
+      const wrong = pools.flatMap((pool) => {
+        const why = whyNeverInUse(pool, now);
         const { name } = pool.metadata;
         const what = `Karpenter consolidates no node in use of NodePool ${name}, and ${so}: ${why}`;
         const remedy = `If that is meant, leave it out with nodePools=!${name}; \`npx karpenter-node-holder advise\` shows what it allows, and when.`;
-        return why ? [warn(what, remedy)] : [];
+        if (why) return [warn(what, remedy)];
+        return rules.auto ? [...takenLate(pool), ...closedForTimes(pool, now)] : [];
       });
-      return orOk(pointless, `${pools.length}, Karpenter may consolidate each`);
+      return orOk(wrong, `${pools.length}, Karpenter may consolidate each`);
     },
   },
   {
@@ -42,4 +45,35 @@ export const ofNodePools: readonly Check[] = [
 function whyNeverInUse(pool: NodePool, now: Date): string | undefined {
   const inUse = allowedIn(pool, now).find(({ reason }) => reason === "Underutilized");
   return inUse?.never ?? (inUse?.open.includes(true) ? undefined : "its budgets allow it at no time");
+}
+
+const again = "what hold=auto lets go is marked again after ten minutes and left alone for an hour";
+
+/** Karpenter looks for some minutes, too, until it takes a node that it may take. */
+const longestWait = minutes(5);
+
+function takenLate({ metadata: { name }, spec }: NodePool): readonly Found[] {
+  const { consolidateAfter } = spec.disruption;
+  if ((parseDuration(consolidateAfter) ?? 0) <= longestWait) return [];
+  const what = `Karpenter often takes a node of NodePool ${name} too late (consolidateAfter: ${consolidateAfter}): ${again}`;
+  const patch = `{"spec":{"disruption":{"consolidateAfter":"30s"}}}`;
+  return [warn(what, `kubectl patch nodepool ${name} --type merge -p '${patch}'`)];
+}
+
+/** Empty nodes wait for a window, too, and are held again in most of them. */
+function closedForTimes(pool: NodePool, now: Date): readonly Found[] {
+  const [empty, inUse] = allowedIn(pool, now);
+  const closed = empty?.open.filter((isOpen, minute) => !isOpen && !inUse?.open[minute]) ?? [];
+  const hoursClosed = Math.ceil(closed.length / 60);
+  if (hoursClosed === 0) return [];
+  const { name } = pool.metadata;
+  const what = `the budgets of NodePool ${name} close consolidation in ${hoursClosed} of the coming 168 hours: ${again}`;
+  const lines = pool.spec.disruption.budgets
+    .filter(({ nodes, reasons: some }) => isNone(nodes) && (some ?? reasons).includes("Empty"))
+    .map(({ schedule, reasons: some }) => {
+      const others = (some ?? reasons).filter((one) => one !== "Empty");
+      const budget = schedule ? `the budget with schedule "${schedule}"` : 'the budget nodes: "0"';
+      return others.length > 0 ? `in ${budget} write reasons: [${others.join(", ")}]` : `remove ${budget}`;
+    });
+  return [warn(what, `So that empty nodes may go: ${lines.join("; ")}`)];
 }
