@@ -20,6 +20,9 @@ const columns: readonly Column[] = [
   ),
 ];
 
+/** Where nothing is needed the least is nothing, and there is no multiple of it. */
+const ratio = (value: number): string => (Number.isFinite(value) ? value.toFixed(2) : "–");
+
 /** The table of one group, with means over the seeds. */
 export function tableOf(group: Group): string {
   const seeds = seedsOf(group).length;
@@ -29,7 +32,7 @@ export function tableOf(group: Group): string {
     `\`${arm}\`${runs.length < seeds ? ` (${runs.length} of ${seeds} seeds)` : ""}`,
     ...columns.map(([, of, write]) => write(meanOf(runs, of))),
     ...spread.map(() => whole(spreadOf(runs.map((run) => costOf(run, usualWeights))))),
-    meanOf(runs, timesLeast).toFixed(2),
+    ratio(meanOf(runs, timesLeast)),
   ]);
   return markdownTable(head, rows, head.map((_, i) => i).slice(1));
 }

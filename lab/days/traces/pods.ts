@@ -22,15 +22,26 @@ type Row = v.InferOutput<typeof rowSchema>;
 export const longestPart = 14 * day;
 
 /** Reads a list of pods that really ran, line by line. Each becomes a job; one that ran before the part began runs for the rest. */
-export async function traceOfPods(file: string, { from, lasts }: Part): Promise<Trace> {
+export async function traceOfPods(
+  file: string,
+  { from, lasts }: Part,
+  notify: (line: string) => void = () => {},
+): Promise<Trace> {
   const jobs: Job[] = [];
+  let withoutCpu = 0;
   for await (const { row, line } of rowsOf(file)) {
     const begin = Math.max(row.scheduled_s, from);
-    const isPlayed = row.deleted_s > begin && begin < from + lasts && row.cpu_milli > 0;
-    if (isPlayed) jobs.push(jobOf(row, line, from));
+    if (row.deleted_s <= begin || begin >= from + lasts) continue;
+    if (row.cpu_milli > 0) jobs.push(jobOf(row, line, from));
+    else withoutCpu += 1;
   }
+  const leftOut = withoutCpu > 0 ? [`pods with cpu_milli 0 are left out: ${withoutCpu}`] : [];
   if (jobs.length === 0)
-    throw new BadInputError(file, [`no pod ran between second ${from} and ${from + lasts} of the file`]);
+    throw new BadInputError(file, [
+      `no pod ran between second ${from} and ${from + lasts} of the file`,
+      ...leftOut,
+    ]);
+  for (const line of leftOut) notify(`${file}: ${line}`);
   return {
     about: `${jobs.length} pods of a file that ran between second ${from} and ${from + lasts} of it`,
     lasts,
@@ -49,6 +60,7 @@ export async function spanOf(file: string): Promise<Readonly<{ first: number; la
     first = Math.min(first, row.scheduled_s);
     last = Math.max(last, row.deleted_s);
   }
+  if (first === Number.POSITIVE_INFINITY) throw new BadInputError(file, ["it lists no pods"]);
   return { first, last };
 }
 

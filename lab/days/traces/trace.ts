@@ -1,10 +1,11 @@
 import * as v from "valibot";
 import { BadInputError } from "../../../lambda/core/errors.ts";
 import { nearestName } from "../../../lambda/spelling.ts";
+import { readAmount } from "./quantity.ts";
 
 /*
- * The work of a cluster, as a file or as a generator makes it. Times are in seconds from the trace's beginning. Everything
- * but `lasts` may be left out.
+ * The work of a cluster, as a file or as a generator makes it. Times are in seconds from the trace's beginning. A file must
+ * have `lasts`; every list may be left out.
  */
 
 const number = (expected: string, fits: (value: number) => boolean) =>
@@ -15,19 +16,20 @@ const number = (expected: string, fits: (value: number) => boolean) =>
 
 const time = number("a time in seconds from 0", (value) => value >= 0);
 const length = number("a length in seconds above 0", (value) => value > 0);
-const count = number("a whole number from 0", (value) => Number.isInteger(value) && value >= 0);
+const wholeFrom = (least: number) =>
+  number(`a whole number from ${least}`, (value) => Number.isInteger(value) && value >= least);
+const count = wholeFrom(0);
 const share = number("a share from 0 to 1", (value) => value >= 0 && value <= 1);
 const expectedName = "a name of lower case letters, digits and dashes, at most 50";
 const name = v.pipe(v.string(expectedName), v.regex(/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/, expectedName));
 const yes = v.boolean("true or false");
 
-const expectedQuantity = "an amount like 500m, 2, 512Mi or 4Gi";
-const quantity = v.union(
-  [
-    number(expectedQuantity, (value) => value > 0),
-    v.pipe(v.string(), v.regex(/^(?=.*[1-9])\d{1,9}(\.\d{1,3})?(m|[kMGT]i?|Ki)?$/, expectedQuantity)),
-  ],
-  expectedQuantity,
+/** Kubernetes counts nothing smaller. */
+const leastAmount = 0.001;
+const expectedQuantity = "an amount of 1m or more, like 500m, 2, 512Mi or 4Gi";
+const quantity = v.pipe(
+  v.union([v.number(), v.string()], expectedQuantity),
+  v.check((value) => (readAmount(value) ?? 0) >= leastAmount, expectedQuantity),
 );
 
 /** An object with these fields and no others: a misspelt field would otherwise have no effect. */
@@ -78,7 +80,7 @@ const traceSchema = only({
   jobs: list(job),
   daemons: list(only({ name, cpu: quantity, memory: quantity })),
   drifts: list(only({ at: time, pool: v.optional(name) })),
-  interruptions: list(only({ at: time, count: v.optional(count) })),
+  interruptions: list(only({ at: time, count: v.optional(wholeFrom(1)) })),
   /** Karpenter disrupts nodes for their drift alone, so that nothing else is launched meanwhile. */
   driftAlone: v.optional(yes),
 });
@@ -110,16 +112,17 @@ function problemOf(issue: v.BaseIssue<unknown>): string {
   if (issue.type !== "strict_object" || last === undefined) return `${at || "it"} must be ${issue.message}`;
   // Of a strict object: a field is missing, or there is no such field.
   if (last.value === undefined) return `${at} is missing`;
-  const meant = nearestName(String(last.key), knownFields);
+  const meant = nearestName(String(last.key), fieldNames);
   return `${at} is unknown${meant ? `: did you mean ${meant}?` : ""}`;
 }
 
-const knownFields = [traceSchema, service, job, change]
+/** Every field, for which also a misspelt one may be meant. */
+export const fieldNames = [traceSchema, service, job, change]
   .flatMap(({ entries }) => Object.keys(entries))
   .concat("maxUnavailable", "minAvailable", "count");
 
 /** What each field alone does not show. */
-function conflictsIn({ services, jobs, daemons, lasts }: Trace): readonly string[] {
+function conflictsIn({ services, jobs, daemons, drifts, interruptions, lasts }: Trace): readonly string[] {
   const problems: string[] = [];
   const repeated = (kind: string, names: readonly string[]) => {
     const seen = new Set<string>();
@@ -136,10 +139,16 @@ function conflictsIn({ services, jobs, daemons, lasts }: Trace): readonly string
     "services and daemons",
     [...services, ...daemons].map(({ name }) => name),
   );
-  jobs.forEach(({ at }, i) => {
-    if (at > lasts) problems.push(`jobs[${i}].at must be within the trace, which lasts ${lasts} seconds`);
-  });
+  const within = (field: string, items: readonly Readonly<{ at: number }>[]) =>
+    items.forEach(({ at }, i) => {
+      if (at > lasts)
+        problems.push(`${field}[${i}].at must be within the trace, which lasts ${lasts} seconds`);
+    });
+  within("jobs", jobs);
+  within("drifts", drifts);
+  within("interruptions", interruptions);
   services.forEach(({ changes = [] }, i) => {
+    within(`services[${i}].changes`, changes);
     const at = changes.findIndex((one, j) => one.at < (changes[j - 1]?.at ?? 0));
     if (at >= 0) problems.push(`services[${i}].changes[${at}].at must not be before the change above it`);
   });

@@ -118,6 +118,12 @@ it("the table has means over the seeds, their spread, and the cost as a multiple
   ]);
 });
 
+it("a trace in which nothing runs is no multiple of the least", () => {
+  const [group] = groupsOf([aRun({ coreMinutes: 0, bounds: [{ launch: 5, eviction: 3, cost: 0 }] })]);
+  if (!group) throw new Error("no group");
+  expect(tableOf(group)).toMatch(/\| +– \|$/);
+});
+
 describe("the page", () => {
   it("has the verdict before everything else, a table for each version, and where it was measured", () => {
     const block = blockOf([...results, ...results.map((run) => ({ ...run, karpenter: "1.13.0" }))], 20);

@@ -1,14 +1,11 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { demandOf } from "../../../lab/days/bound.ts";
 import { generators, traceOf } from "../../../lab/days/traces/names.ts";
-import { spanOf, traceOfPods } from "../../../lab/days/traces/pods.ts";
 import { amountOf, gibOf } from "../../../lab/days/traces/quantity.ts";
-import { parseTrace, poolsOf, type Trace } from "../../../lab/days/traces/trace.ts";
+import { fieldNames, parseTrace, poolsOf, type Trace } from "../../../lab/days/traces/trace.ts";
 import { day, hour } from "../../../lab/days/traces/work.ts";
 import { misfitsOf, typesOf } from "../../../lab/days/worlds.ts";
-import { newFolder } from "../../support/new-folder.ts";
 
 const names = [...generators.keys()];
 
@@ -107,6 +104,19 @@ it("shrinking ends with a small part of what it began with", () => {
   expect(demand.at(-1)?.cores).toBeLessThan(0.25 * (demand[0]?.cores ?? 0));
 });
 
+describe("the example of a trace file", () => {
+  const file = "lab/days/traces/example.json";
+  const text = readFileSync(file, "utf8");
+
+  it("can be played", () => {
+    expect(misfitsOf(parseTrace(JSON.parse(text), file), typesOf("one"))).toEqual([]);
+  });
+
+  it("has every field", () => {
+    expect(fieldNames.filter((name) => !text.includes(`"${name}":`))).toEqual([]);
+  });
+});
+
 describe("a file that is no trace", () => {
   const problemsOf = (value: unknown) => () => parseTrace(value, "trace.json");
 
@@ -124,7 +134,7 @@ describe("a file that is no trace", () => {
     ],
     [
       { lasts: 60, services: [{ name: "web", replicas: 1, cpu: "lots" }] },
-      "services[0].cpu must be an amount like 500m, 2, 512Mi or 4Gi",
+      "services[0].cpu must be an amount of 1m or more, like 500m, 2, 512Mi or 4Gi",
     ],
     [
       { lasts: 60, services: [{ name: "web", replicas: 1, cpu: 1, pdb: {} }] },
@@ -135,6 +145,16 @@ describe("a file that is no trace", () => {
       "services[0].name must be a name of lower case letters",
     ],
     [{ lasts: 60, jobs: [{ name: "a", at: 61, runs: 5, cpu: 1 }] }, "jobs[0].at must be within the trace"],
+    [{ lasts: 60, drifts: [{ at: 60 }, { at: 61 }] }, "drifts[1].at must be within the trace"],
+    [{ lasts: 60, interruptions: [{ at: 61 }] }, "interruptions[0].at must be within the trace"],
+    [
+      { lasts: 60, services: [{ name: "web", replicas: 1, cpu: 1, changes: [{ at: 61 }] }] },
+      "services[0].changes[0].at must be within the trace, which lasts 60 seconds",
+    ],
+    [
+      { lasts: 60, interruptions: [{ at: 1, count: 0 }] },
+      "interruptions[0].count must be a whole number from 1",
+    ],
     [
       {
         lasts: 60,
@@ -164,42 +184,34 @@ describe("a file that is no trace", () => {
   });
 });
 
+it.each([
+  ["cpu", 0],
+  ["cpu", "0"],
+  ["cpu", 1e-7],
+  ["cpu", "0.5m"],
+  ["cpu", 1e21],
+  ["cpu", "1constructor"],
+  ["memory", "512ki"],
+  ["memory", "4GI"],
+  ["memory", -1],
+])("an amount that no node could count is refused: %s %j", (field, amount) => {
+  const service = { name: "web", replicas: 1, cpu: 1, [field]: amount };
+  expect(() => parseTrace({ lasts: 60, services: [service] }, "trace.json")).toThrow(
+    `services[0].${field} must be an amount of 1m or more, like 500m, 2, 512Mi or 4Gi`,
+  );
+});
+
+it.each(["1m", 0.001, 0.30000000000000004, "2.5", 8_589_934_592, "8589934592", "1k", "512Ki", "0.5Ti"])(
+  "the amount %j is read",
+  (cpu) => {
+    const trace = parseTrace({ lasts: 60, services: [{ name: "web", replicas: 1, cpu }] }, "t");
+    expect(trace.services.map((service) => amountOf(service.cpu))).toEqual([expect.any(Number)]);
+  },
+);
+
 it("reads amounts as Kubernetes does", () => {
   expect(["500m", "2", 1.5, "1k"].map(amountOf)).toEqual([0.5, 2, 1.5, 1_000]);
   expect(["512Mi", "4Gi", undefined].map(gibOf)).toEqual([0.5, 4, 0]);
-});
-
-describe("a list of pods", () => {
-  const write = (text: string) => {
-    const file = join(newFolder(), "pods.csv");
-    writeFileSync(file, text);
-    return file;
-  };
-  const head = "name,scheduled_s,deleted_s,cpu_milli,memory_mib\n";
-
-  it("becomes jobs: of a part those that ran in it, for as long as they did", async () => {
-    const file = write(`${head}a,0,120,3000,0\nb,60,300,2000,512\nc,400,460,1000,1\nd,20,40,1,1\n`);
-    const { lasts, jobs } = await traceOfPods(file, { from: 50, lasts: 200 });
-    expect(lasts).toBe(200);
-    expect(jobs).toEqual([
-      { name: "pod-2", at: 0, runs: 70, cpu: 3, image: "batch" },
-      { name: "pod-3", at: 10, runs: 240, cpu: 2, memory: "512Mi", image: "batch" },
-    ]);
-    expect(await spanOf(file)).toEqual({ first: 0, last: 460 });
-  });
-
-  it("that cannot be read is refused with its line", async () => {
-    await expect(traceOfPods(write(`${head}a,0,x,1,1\n`), { from: 0, lasts: 10 })).rejects.toThrow(
-      /line 2 must have/,
-    );
-  });
-
-  it("in which nothing ran is refused", async () => {
-    const file = write(`${head}a,0,5,1,1\n`);
-    await expect(traceOfPods(file, { from: 10, lasts: 10 })).rejects.toThrow(
-      "no pod ran between second 10 and 20",
-    );
-  });
 });
 
 it("names the pods that no node has room for", () => {
