@@ -1,5 +1,5 @@
 import { parseDuration } from "../../lambda/core/duration.ts";
-import type { RawSettings } from "../../lambda/settings.ts";
+import { checkSettings, type RawSettings } from "../../lambda/settings.ts";
 import type { Colour } from "../../report/page/picture.ts";
 
 export type Budget = Readonly<{
@@ -128,6 +128,16 @@ export function armOf(name: string): Arm | undefined {
   if (length !== undefined && isDuration(length) && isDuration(other ?? "0s"))
     return hold(length, other ?? "0s", "ink");
   return undefined;
+}
+
+/** Why an arm of any durations cannot be played. */
+export function problemsOf({ disruption, holder }: Arm): readonly string[] {
+  const { consolidateAfter } = disruption;
+  const isKarpenters = /^(\d+[hms])+$/.test(consolidateAfter);
+  return [
+    ...(isKarpenters ? [] : [`consolidateAfter must be like 90s, 20m or 24h, not "${consolidateAfter}"`]),
+    ...(holder ? checkSettings({ cluster: "lab", ...holder }).problems : []),
+  ];
 }
 
 /** Whether this version of Karpenter, like 1.15.0, has what the arm needs. */

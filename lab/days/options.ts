@@ -1,12 +1,12 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../../lambda/core/duration.ts";
 import { nearestName } from "../../lambda/spelling.ts";
 import { labVersions } from "../../test/real/engines/build-lab.ts";
 import { buildFolder } from "../../test/real/engines/build-once.ts";
-import { armOf, armPatterns, arms } from "./arms.ts";
+import { armOf, armPatterns, arms, problemsOf } from "./arms.ts";
 import type { Source } from "./spec.ts";
 import { generators } from "./traces/names.ts";
 import { armNames } from "./whole.ts";
@@ -50,25 +50,46 @@ function namesFrom(what: string, known: readonly string[], others: (name: string
 
 const traceNames = [...generators.keys()];
 
+function fileOf(file: string): string {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile()) return file;
+  throw new InvalidArgumentError(`There is no file ${file}.`);
+}
+
+/** Each trace once. Files of one name have their paths for names, because results are compared by them. */
 function traces(text: string): readonly Source[] {
-  return text.split(",").map((name): Source => {
-    const file = name.trim();
-    if (/[./]/.test(file)) {
-      if (existsSync(file)) return { kind: "file", file };
-      throw new InvalidArgumentError(`There is no file ${file}.`);
-    }
-    const [known = ""] = namesFrom("trace", traceNames)(file);
-    return { kind: "name", name: known };
-  });
+  const given = text.split(",").map((one) => traceFrom(one.trim()));
+  const placeOf = (one: Source) => (one.kind === "name" ? one.name : resolve(one.file));
+  const all = [...new Map(given.map((one) => [placeOf(one), one])).values()];
+  const isShared = (one: Source) => all.some((other) => other !== one && other.name === one.name);
+  return all.map((one) => (one.kind === "file" && isShared(one) ? { ...one, name: one.file } : one));
+}
+
+function traceFrom(given: string): Source {
+  if (/[./]/.test(given)) return { kind: "file", name: basename(given), file: fileOf(given) };
+  const [name = ""] = namesFrom("trace", traceNames)(given);
+  return { kind: "name", name };
+}
+
+/** Each arm, if its settings can be used. */
+function armsFrom(text: string): readonly string[] {
+  const names = namesFrom("arm", armNames, (name) => armOf(name) !== undefined)(text);
+  for (const name of names) {
+    const arm = armOf(name);
+    const problems = arm ? problemsOf(arm) : [];
+    if (problems.length > 0)
+      throw new InvalidArgumentError(`${name} cannot be played: ${problems.join("; ")}.`);
+  }
+  return names;
 }
 
 /** "1.15" stands for 1.15.0. */
 function versions(text: string): readonly string[] {
-  return text.split(",").map((given) => {
+  const found = text.split(",").map((given) => {
     const version = labVersions.find((one) => one === given.trim() || one.startsWith(`${given.trim()}.`));
     if (version !== undefined) return version;
     throw new InvalidArgumentError(`There is no version "${given}" here. There are: ${list(labVersions)}.`);
   });
+  return [...new Set(found)];
 }
 
 /** Worlds, or instance types that make one world. */
@@ -83,7 +104,7 @@ function typesFrom(text: string): readonly string[] {
 
 function wholeNumbers(text: string): readonly number[] {
   const numbers = text.split(",").map(Number);
-  if (numbers.every((number) => Number.isInteger(number) && number > 0)) return numbers;
+  if (numbers.every((number) => Number.isInteger(number) && number > 0)) return [...new Set(numbers)];
   throw new InvalidArgumentError("It must be whole numbers above 0, separated by commas.");
 }
 
@@ -104,14 +125,12 @@ export const command = (): Command =>
     .addOption(
       new Option("--trace <list>", `traces or JSON files: ${list(traceNames)} (day)`).argParser(traces),
     )
-    .addOption(new Option("--pods <file>", "a CSV list of pods that ran, instead of a trace"))
+    .addOption(
+      new Option("--pods <file>", "a CSV list of pods that ran, instead of a trace").argParser(fileOf),
+    )
     .addOption(new Option("--from <time>", "begin at this time of the list of pods").argParser(secondsOf))
     .addOption(new Option("--lasts <time>", "play so much of the list of pods").argParser(secondsOf))
-    .addOption(
-      new Option("--arms <list>", "arms, see below (all)").argParser(
-        namesFrom("arm", armNames, (name) => armOf(name) !== undefined),
-      ),
-    )
+    .addOption(new Option("--arms <list>", "arms, see below (all)").argParser(armsFrom))
     .addOption(
       new Option("--karpenter <list>", `versions: ${list(labVersions)} (${labVersions[0]})`).argParser(
         versions,

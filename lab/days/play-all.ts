@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Progress } from "../../cli/terminal/progress.ts";
-import { parseRunResult, type RunResult } from "./result.ts";
+import { isProof, parseRunResult, type RunResult } from "./result.ts";
 import { type Prepared, titleOf } from "./spec.ts";
 
 /** A run that failed, and why. */
@@ -32,10 +32,8 @@ export async function playAll(runs: readonly Prepared[], options: Options): Prom
       const title = titleOf(run.spec);
       const task = options.progress.begin(title, sizeOf(run));
       try {
-        const result = await playOne(run, (share) => task.advance(share), options);
-        options.onResult(result);
-        const wrong = result.holder?.errors[0];
-        task.end(wrong === undefined ? undefined : `${title}: the holder reported an error: ${wrong}`);
+        options.onResult(await playOne(run, (share) => task.advance(share), options));
+        task.end();
       } catch (error) {
         task.end();
         if (options.stopped.aborted) return;
@@ -63,7 +61,8 @@ async function playOne(
   try {
     const result = await readLines(child, onProgress);
     const [code, signal] = await exit;
-    if (result) return result;
+    if (result && isProof(result)) return result;
+    if (result) throw new Error(`the holder logged errors: ${listed(result.holder?.errors ?? [])}`);
     throw new Error(`the process of the run ended with ${signal ?? `exit code ${code}`} without a result`);
   } finally {
     stopped.removeEventListener("abort", stop);
@@ -71,6 +70,12 @@ async function playOne(
     await exit;
   }
 }
+
+const mostListed = 3;
+const listed = (errors: readonly string[]): string => {
+  const more = errors.length - mostListed;
+  return [...errors.slice(0, mostListed), ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
+};
 
 async function readLines(
   { stdout }: ChildProcess,

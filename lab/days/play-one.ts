@@ -9,7 +9,7 @@ import { EngineError, EngineProcess } from "./engine-process.ts";
 import { runHolder } from "./holder/holder.ts";
 import { LockStep } from "./holder/lock-step.ts";
 import { parseEngineResult, type RunResult } from "./result.ts";
-import { nameOf, type Prepared, prepare, type Spec } from "./spec.ts";
+import { type Prepared, prepare, type Spec } from "./spec.ts";
 import { typesOf } from "./worlds.ts";
 
 /** Plays one run, if its inputs still have this key; `onStart` receives the engine, so that it can be stopped. */
@@ -59,7 +59,7 @@ function resultOf({ spec, trace, key }: Prepared, { result, holder }: Played): R
   return {
     arm: spec.arm,
     karpenter,
-    trace: nameOf(spec.source),
+    trace: spec.source.name,
     types: spec.types,
     seed: spec.seed,
     ...counted,

@@ -65,6 +65,9 @@ const runResult = v.object({
 });
 export type RunResult = v.InferOutput<typeof runResult>;
 
+/** A run in which the holder logged an error proves nothing. */
+export const isProof = ({ holder }: RunResult): boolean => (holder?.errors.length ?? 0) === 0;
+
 /** Checks what the engine printed at its end. */
 export function parseEngineResult(value: unknown): EngineResult {
   const { success, output, issues } = v.safeParse(engineResult, value);

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { parseRunResult, type RunResult } from "./result.ts";
+import { isProof, parseRunResult, type RunResult } from "./result.ts";
+import type { Prepared } from "./spec.ts";
 
 /** Results as lines of JSON in a file that only grows, so that a comparison that was interrupted goes on. */
 export class Results {
@@ -11,12 +12,13 @@ export class Results {
     this.#file = file;
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
     for (const result of text.split("\n").flatMap((line) => parseRunResult(line) ?? []))
-      this.#byKey.set(result.key, result);
+      if (isProof(result)) this.#byKey.set(result.key, result);
   }
 
-  /** The newest result of these inputs. */
-  find(key: string): RunResult | undefined {
-    return this.#byKey.get(key);
+  /** The newest result of this run, with its names: a copy of a trace has the same key. */
+  find({ key, spec }: Pick<Prepared, "key" | "spec">): RunResult | undefined {
+    const found = this.#byKey.get(key);
+    return found && { ...found, trace: spec.source.name, types: spec.types, arm: spec.arm };
   }
 
   add(result: RunResult): void {

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { CommanderError } from "commander";
 import { Progress } from "../../cli/terminal/progress.ts";
 import { Exit, processTerminal } from "../../cli/terminal/terminal.ts";
@@ -34,29 +35,27 @@ async function lab(options: Options): Promise<void> {
   const results = new Results(options.results);
   const runs = await prepareAll(await specsFor(options));
   if (options.page) return page(runs, results, options.into);
-  const missing = runs.filter(({ key }) => options.fresh || !results.find(key));
-  const shown = (result: RunResult) => {
-    if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+  const stored = runs.filter((run) => !options.fresh && results.find(run));
+  const missing = runs.filter((run) => !stored.includes(run));
+  const find = (some: readonly Prepared[]) => some.flatMap((run) => results.find(run) ?? []);
+  const show = (some: readonly Prepared[]) => {
+    if (options.json) for (const one of find(some)) process.stdout.write(`${JSON.stringify(one)}\n`);
   };
-  for (const { key } of runs.filter((run) => !missing.includes(run))) {
-    const known = results.find(key);
-    if (known) shown(known);
-  }
-  if (missing.length < runs.length)
-    print(`${runs.length - missing.length} of ${runs.length} runs are stored.`);
-  const isComplete = await measure(missing, options, (result) => {
+  show(stored);
+  if (stored.length > 0) print(`${stored.length} of ${runs.length} runs are stored.`);
+  // A trace and its copy are one run.
+  const different = [...new Map(missing.map((run) => [run.key, run])).values()];
+  const isComplete = await measure(different, options, (result) => {
     results.add(result);
-    shown(result);
+    show(missing.filter(({ key }) => key === result.key));
   });
-  if (!options.json) {
-    const found = runs.flatMap(({ key }) => results.find(key) ?? []);
-    if (found.length > 0) process.stdout.write(`${tablesOf(found)}\n`);
-  }
+  const found = find(runs);
+  if (!options.json && found.length > 0) process.stdout.write(`${tablesOf(found)}\n`);
   if (!isComplete) process.exitCode = Exit.failed;
 }
 
 function page(runs: readonly Prepared[], results: Results, into: string | undefined): void {
-  const found = runs.flatMap(({ key }) => results.find(key) ?? []);
+  const found = runs.flatMap((run) => results.find(run) ?? []);
   if (found.length === 0) throw new Error("No run of the comparison is stored: run it without --page first.");
   const file = writePage({ results: found, wanted: runs.length, into });
   print(`Written: ${file} and its picture, from ${found.length} of ${runs.length} runs.`);
@@ -86,10 +85,11 @@ async function partOf(file: string, { from, lasts }: Options): Promise<Source> {
   const span = await spanOf(file);
   const begin = from ?? span.first;
   const length = lasts ?? span.last - begin;
-  if (length <= longestPart) return { kind: "pods", file, from: begin, lasts: length };
-  throw new BadInputError(file, [
-    `its pods ran from second ${span.first} to ${span.last}: choose at most 14 days with --from and --lasts`,
-  ]);
+  const refused = (advice: string) =>
+    new BadInputError(file, [`its pods ran from second ${span.first} to ${span.last}: ${advice}`]);
+  if (from !== undefined && from >= span.last) throw refused("--from must be before the end");
+  if (length > longestPart) throw refused("choose at most 14 days with --from and --lasts");
+  return { kind: "pods", name: basename(file), file, from: begin, lasts: length };
 }
 
 /** Loads each trace once. */
@@ -97,7 +97,7 @@ async function prepareAll(specs: readonly Spec[]): Promise<readonly Prepared[]> 
   const loaded = new Map<string, Promise<Trace>>();
   const load = (source: Source, seed: number) => {
     const name = JSON.stringify([source, source.kind === "name" ? seed : 0]);
-    const trace = loaded.get(name) ?? loadTrace(source, seed);
+    const trace = loaded.get(name) ?? loadTrace(source, seed, print);
     loaded.set(name, trace);
     return trace;
   };

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
 import { type Arm, armOf } from "./arms.ts";
 import { type EngineConfig, engineConfig } from "./config.ts";
@@ -10,25 +10,29 @@ import { traceOfPods } from "./traces/pods.ts";
 import { parseTrace, type Trace } from "./traces/trace.ts";
 import { misfitsOf, typesOf } from "./worlds.ts";
 
-/** Where a trace comes from: a generator, a file, or a part of a list of pods. */
-export type Source =
-  | Readonly<{ kind: "name"; name: string }>
-  | Readonly<{ kind: "file"; file: string }>
-  | Readonly<{ kind: "pods"; file: string; from: number; lasts: number }>;
+/** Where a trace comes from: a generator, a file, or a part of a list of pods. Results are compared by its name. */
+export type Source = Readonly<{ name: string }> &
+  (
+    | Readonly<{ kind: "name" }>
+    | Readonly<{ kind: "file"; file: string }>
+    | Readonly<{ kind: "pods"; file: string; from: number; lasts: number }>
+  );
 
 /** One run. */
 export type Spec = Readonly<{ source: Source; arm: string; karpenter: string; types: string; seed: number }>;
 
-export const nameOf = (source: Source): string =>
-  source.kind === "name" ? source.name : basename(source.file);
-
 /** The spec in a few words. */
 export const titleOf = ({ source, arm, karpenter, types, seed }: Spec): string =>
-  `${nameOf(source)}, ${types}, Karpenter ${karpenter}, seed ${seed}, ${arm}`;
+  `${source.name}, ${types}, Karpenter ${karpenter}, seed ${seed}, ${arm}`;
 
-export async function loadTrace(source: Source, seed: number): Promise<Trace> {
+/** `notify` receives what a list of pods leaves out. */
+export async function loadTrace(
+  source: Source,
+  seed: number,
+  notify: (line: string) => void = () => {},
+): Promise<Trace> {
   if (source.kind === "name") return traceOf(source.name, seed);
-  if (source.kind === "pods") return traceOfPods(source.file, source);
+  if (source.kind === "pods") return traceOfPods(source.file, source, notify);
   return parseTrace(await readJson(source.file), source.file);
 }
 
@@ -43,7 +47,10 @@ async function readJson(file: string): Promise<unknown> {
 /** A run with everything that it needs, and the key under which its result is stored. */
 export type Prepared = Readonly<{ spec: Spec; arm: Arm; trace: Trace; config: EngineConfig; key: string }>;
 
-export async function prepare(spec: Spec, load = loadTrace): Promise<Prepared> {
+export async function prepare(
+  spec: Spec,
+  load: (source: Source, seed: number) => Promise<Trace> = loadTrace,
+): Promise<Prepared> {
   const { source, karpenter, seed } = spec;
   const arm = armOf(spec.arm);
   if (!arm) throw new BadInputError("This run cannot be made", [`there is no arm ${spec.arm}`]);
@@ -51,7 +58,7 @@ export async function prepare(spec: Spec, load = loadTrace): Promise<Prepared> {
   const trace = await load(source, seed);
   const misfits = misfitsOf(trace, types);
   if (misfits.length > 0)
-    throw new BadInputError(`${nameOf(source)} cannot be played with the types ${spec.types}`, [
+    throw new BadInputError(`${source.name} cannot be played with the types ${spec.types}`, [
       ...misfits.slice(0, 3),
       ...(misfits.length > 3 ? [`and ${misfits.length - 3} more`] : []),
     ]);

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { armOf, arms, isAvailable } from "../../../lab/days/arms.ts";
 import { engineConfig } from "../../../lab/days/config.ts";
-import { command } from "../../../lab/days/options.ts";
 import { colourOf } from "../../../lab/days/page/palette.ts";
-import { nameOf, prepare, type Spec, titleOf } from "../../../lab/days/spec.ts";
+import { prepare, type Spec, titleOf } from "../../../lab/days/spec.ts";
 import { traceOf } from "../../../lab/days/traces/names.ts";
 import { specsOf, wholeComparison } from "../../../lab/days/whole.ts";
 import { instanceTypes, roomOf, typesOf, worlds } from "../../../lab/days/worlds.ts";
@@ -103,7 +102,7 @@ describe("the whole comparison", () => {
   it("has three seeds of a day on every version, mixed sizes on two, three kinds of work, and a week", () => {
     const runs = specs
       .filter(({ arm }) => arm === "budget-hourly")
-      .map(({ source, types, karpenter, seed }) => `${nameOf(source)} ${types} ${karpenter} ${seed}`);
+      .map(({ source, types, karpenter, seed }) => `${source.name} ${types} ${karpenter} ${seed}`);
     const three = (title: string) => [1, 2, 3].map((seed) => `${title} ${seed}`);
     expect(runs).toEqual([
       ...["1.15.0", "1.13.0"].flatMap((version) => three(`day one ${version}`)),
@@ -125,7 +124,7 @@ describe("the whole comparison", () => {
     const lasts = new Map(
       ["day", "week", "bursts", "ci", "shrinking"].map((name) => [name, traceOf(name, 1).lasts]),
     );
-    const days = specs.map(({ source }) => (lasts.get(nameOf(source)) ?? Number.NaN) / 86_400);
+    const days = specs.map(({ source }) => (lasts.get(source.name) ?? Number.NaN) / 86_400);
     expect(days.reduce((sum, one) => sum + one, 0)).toBeLessThan(125);
   });
 });
@@ -176,60 +175,5 @@ describe("the key of a run", () => {
     await expect(prepare({ ...spec, types: "m.large" })).rejects.toThrow(
       "cannot be played with the types m.large",
     );
-  });
-});
-
-describe("the command line", () => {
-  const parse = (...words: string[]) =>
-    command()
-      .configureOutput({ writeErr: () => {} })
-      .parse(words, { from: "user" })
-      .opts();
-
-  it("reads lists, and takes instance types together as one world", () => {
-    const read = parse(
-      "--arms",
-      "hold-20m, budget-hourly",
-      "--seed",
-      "1,2",
-      "--trace",
-      "day,bursts",
-      "--karpenter",
-      "1.15",
-    );
-    expect(read).toMatchObject({
-      ...{ arms: ["hold-20m", "budget-hourly"], seed: [1, 2], karpenter: ["1.15.0"] },
-      trace: [
-        { kind: "name", name: "day" },
-        { kind: "name", name: "bursts" },
-      ],
-    });
-    expect(parse("--types", "one,four").types).toEqual(["one", "four"]);
-    expect(parse("--types", "m.large,c.xlarge").types).toEqual(["m.large+c.xlarge"]);
-    expect(parse("--from", "1d", "--lasts", "90").from).toBe(86_400);
-  });
-
-  it.each([
-    [["--arms", "budget-hourli"], "did you mean budget-hourly?"],
-    [["--trace", "dai"], "did you mean day?"],
-    [["--trace", "no/such.json"], "There is no file no/such.json."],
-    [["--types", "familys"], "did you mean families?"],
-    [["--types", "one,m.large"], "not both"],
-    [["--karpenter", "1.99"], 'There is no version "1.99"'],
-    [["--seed", "0"], "whole numbers above 0"],
-    [["--lasts", "soon"], "It must be seconds"],
-    [["--sed", "1"], "Did you mean --seed?"],
-  ])("refuses %j", (words, message) => {
-    expect(() => parse(...words)).toThrow(message);
-  });
-
-  it("lists every arm, trace and world in its help", () => {
-    const help: string[] = [];
-    command()
-      .configureOutput({ writeOut: (text) => help.push(text) })
-      .outputHelp();
-    const text = help.join("");
-    for (const name of [...arms.map((arm) => arm.name), ...worlds.keys(), "--fresh", "m.2xlarge"])
-      expect(text).toContain(name);
   });
 });

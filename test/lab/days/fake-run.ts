@@ -11,4 +11,7 @@ print({ progress: { at: 1, of: 2 } });
 if (arm === "consolidate-after-1m") print({ error: "the engine went wrong" });
 else if (arm === "consolidate-after-5m") process.exitCode = 3;
 else if (arm === "consolidate-after-20m") setInterval(() => {}, 1_000);
-else print({ result: aRun({ arm, seed, karpenter, key: `${arm} ${seed}` }) });
+else if (arm === "auto") {
+  const holder = { holds: 1, turns: 1, calls: 1, errors: ["first", "second", "third", "fourth"] };
+  print({ result: aRun({ arm, holder }) });
+} else print({ result: aRun({ arm, seed, karpenter, key: `${arm} ${seed}` }) });
