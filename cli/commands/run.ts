@@ -114,7 +114,10 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   const metrics = new PrometheusMetrics(chosen.cluster);
   const takeOver = options.takeOver === true;
   const kept = { settings: chosen, windows, config, folder, log, metrics };
-  const run = await openRun({ ...kept, takeOver, release: freeing });
+  const run = await openRun({ ...kept, takeOver, release: freeing }).catch((error: unknown) => {
+    log.warn("nodes may stay held until the holder runs again", { release: freeing });
+    throw error;
+  });
   const stopped = untilStopped(() => terminal.notify(mayStayHeld(freeing)));
   // What cannot be finished in time is done by the next start, as after a crash.
   const ending = stopped.then(() =>

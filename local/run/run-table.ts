@@ -5,7 +5,7 @@ import type { Clock, Log } from "../../lambda/core/ports.ts";
 import type { ScopeRecord } from "../../lambda/core/record.ts";
 import { type Fields, type ItemTable, Kind, type StoredItem } from "../../lambda/record/item-table.ts";
 import { readRecord } from "../../lambda/record/stored-records.ts";
-import { DamagedRecordError, SqliteTable } from "./sqlite-table.ts";
+import { DamagedRecordError, NoRoomError, placeIn, SqliteTable } from "./sqlite-table.ts";
 
 /** The file of the record in the folder of a run. */
 export const recordIn = (folder: string): string => join(folder, "record.sqlite");
@@ -25,13 +25,15 @@ export type RunTableOptions = Readonly<{
 export class RunTable implements ItemTable {
   /** The file that was put aside because it was damaged. */
   readonly lost: string | undefined;
-  readonly #disk: SqliteTable;
+  readonly #file: string;
+  /** Undefined until the disk has room for a new file. */
+  #disk: SqliteTable | undefined;
   readonly #options: RunTableOptions;
   readonly #items = new Map<Kind, Map<string, StoredItem>>();
   readonly #unsaved = new Map<string, readonly [kind: Kind, name: string, fields: Fields]>();
 
-  private constructor(disk: SqliteTable, lost: string | undefined, options: RunTableOptions) {
-    this.#disk = disk;
+  private constructor(file: string, lost: string | undefined, options: RunTableOptions) {
+    this.#file = file;
     this.lost = lost;
     this.#options = options;
   }
@@ -52,7 +54,7 @@ export class RunTable implements ItemTable {
 
   /** Whether everything is on the disk. */
   get isSaved(): boolean {
-    return this.#unsaved.size === 0;
+    return this.#disk !== undefined && this.#unsaved.size === 0;
   }
 
   /** The record of every scope, without a call. */
@@ -75,27 +77,33 @@ export class RunTable implements ItemTable {
     const isNone = typeof version !== "number" || version < 1;
     if (ifVersion !== undefined && !(ifVersion === 0 ? isNone : version === ifVersion)) return false;
     const item = { ...JSON.parse(JSON.stringify(fields)), kind, name };
-    this.#keep(kind, name, { item, where: this.#disk.placeOf(kind, name) });
+    this.#keep(kind, name, { item, where: placeIn(this.#file, kind, name) });
     this.#unsaved.set(`${kind} ${name}`, [kind, name, fields]);
     await this.#save();
     return true;
   }
 
   close(): void {
-    this.#disk.close();
+    this.#disk?.close();
   }
 
   static async #read(file: string, lost: string | undefined, options: RunTableOptions): Promise<RunTable> {
-    const disk = SqliteTable.open(file, options.clock.now());
-    const table = new RunTable(disk, lost, options);
+    const table = new RunTable(file, lost, options);
     try {
+      const disk = table.#open();
       for (const kind of Object.values(Kind))
         for await (const stored of disk.all(kind)) table.#keep(kind, String(stored.item.name), stored);
-      return table;
     } catch (error) {
-      disk.close();
-      throw error;
+      table.close();
+      if (!(error instanceof NoRoomError)) throw error;
+      table.#reportUnsaved(error);
     }
+    return table;
+  }
+
+  #open(): SqliteTable {
+    this.#disk ??= SqliteTable.open(this.#file, this.#options.clock.now());
+    return this.#disk;
   }
 
   #keep(kind: Kind, name: string, stored: StoredItem): void {
@@ -104,24 +112,30 @@ export class RunTable implements ItemTable {
   }
 
   async #save(): Promise<void> {
-    const { log, onFailure } = this.#options;
-    const wasSaved = this.#unsaved.size <= 1;
+    const wasSaved = this.#disk !== undefined && this.#unsaved.size <= 1;
     try {
+      const disk = this.#open();
       for (const [key, [kind, name, fields]] of [...this.#unsaved]) {
-        await this.#disk.put(kind, name, fields);
+        await disk.put(kind, name, fields);
         if (this.#unsaved.get(key)?.[2] === fields) this.#unsaved.delete(key);
       }
-      if (!wasSaved) log.info("the record is on the disk again");
+      if (!wasSaved) this.#options.log.info("the record is on the disk again");
     } catch (error) {
-      onFailure?.();
-      log.error("the record cannot be written: it is kept in memory, and lost if the holder ends", { error });
+      this.#reportUnsaved(error);
     }
+  }
+
+  #reportUnsaved(error: unknown): void {
+    const { log, onFailure } = this.#options;
+    onFailure?.();
+    log.error("the record cannot be written: it is kept in memory, and lost if the holder ends", { error });
   }
 }
 
 /** Renames the file and those that SQLite keeps beside it. */
 function putAside(file: string, now: Date): string {
   const lost = `${file}.damaged-${now.toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
-  for (const part of ["", "-wal", "-shm"]) if (existsSync(file + part)) renameSync(file + part, lost + part);
+  for (const part of ["", "-wal", "-shm", "-journal"])
+    if (existsSync(file + part)) renameSync(file + part, lost + part);
   return lost;
 }

@@ -20,7 +20,8 @@ const create = `
     fields TEXT NOT NULL CHECK (json_valid(fields)),
     PRIMARY KEY (kind, name)
   ) STRICT, WITHOUT ROWID;
-  PRAGMA user_version = ${format};`;
+  PRAGMA user_version = ${format};
+  COMMIT`;
 const version = "json_extract(fields, '$.version')";
 const versionType = "coalesce(json_type(items.fields, '$.version'), 'none')";
 const neverOurs = `${versionType} NOT IN ('integer', 'real') OR json_extract(items.fields, '$.version') < 1`;
@@ -28,6 +29,9 @@ const write = "INSERT INTO items (kind, name, fields) VALUES (:kind, :name, :fie
 
 /** The file is no record that this version can read. */
 export class DamagedRecordError extends BrokenSetupError {}
+
+/** There is no record yet, and the disk has no room for one. */
+export class NoRoomError extends BrokenSetupError {}
 
 /** Items in one SQLite file, which one process opens at a time. An acknowledged write is on the disk. */
 export class SqliteTable implements ItemTable {
@@ -39,15 +43,17 @@ export class SqliteTable implements ItemTable {
     this.#file = file;
   }
 
-  /** Opens or creates the file; deletes expired items. */
+  /** Opens or creates the file; deletes expired items, where the disk has room for that. */
   static open(file: string, now: Date): SqliteTable {
     let database: DatabaseSync | undefined;
     try {
       makePrivate(file);
       database = new DatabaseSync(file);
       prepare(database);
-      const forgotten = `DELETE FROM items WHERE json_extract(fields, '$.${HoldTable.forgetAt}') <= ?`;
-      database.prepare(forgotten).run(now.getTime() / 1_000);
+      const forgotten = database.prepare(
+        `DELETE FROM items WHERE json_extract(fields, '$.${HoldTable.forgetAt}') <= ?`,
+      );
+      fits(() => forgotten.run(now.getTime() / 1_000));
       return new SqliteTable(database, file);
     } catch (error) {
       database?.close();
@@ -78,11 +84,6 @@ export class SqliteTable implements ItemTable {
     return this.#write(update, { ...item, version: ifVersion });
   }
 
-  /** Where an item is, for messages. */
-  placeOf(kind: string, name: string): string {
-    return `File ${this.#file}, ${kind} ${name}`;
-  }
-
   close(): void {
     this.#database.close();
   }
@@ -96,7 +97,7 @@ export class SqliteTable implements ItemTable {
       const rows = this.#database.prepare(query).all(values);
       return rows.map(({ kind, name, fields }) => {
         const item: Item = { ...JSON.parse(String(fields)), kind, name };
-        return { item, where: this.placeOf(String(kind), String(name)) };
+        return { item, where: placeIn(this.#file, String(kind), String(name)) };
       });
     });
   }
@@ -111,6 +112,9 @@ export class SqliteTable implements ItemTable {
   }
 }
 
+/** Where an item is, for messages. */
+export const placeIn = (file: string, kind: string, name: string): string => `File ${file}, ${kind} ${name}`;
+
 /** SQLite gives its other files the same mode. A file that is there is not opened: closing it would end this process's locks on it. */
 function makePrivate(file: string): void {
   if (existsSync(file)) chmodSync(file, 0o600);
@@ -118,27 +122,47 @@ function makePrivate(file: string): void {
 }
 
 function prepare(database: DatabaseSync): void {
+  // Each of these writes only to a new file.
+  const execute = (statements: string) => {
+    if (!fits(() => database.exec(statements))) throw new NoRoomError("the disk has no room for a new one");
+  };
   // Before the first access: from then on the lock is kept until the file is closed or the process ends.
-  database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-  database.exec("BEGIN EXCLUSIVE");
+  execute("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; BEGIN EXCLUSIVE");
   const present = database.prepare("PRAGMA user_version").get()?.user_version;
-  if (present === 0) database.exec(create);
-  else if (present !== format)
+  if (present !== 0 && present !== format)
     throw new DamagedRecordError(`it has format ${present}, which another version wrote`);
-  database.exec("COMMIT");
+  execute(present === 0 ? create : "COMMIT");
+  // Only faster: without room for it, the file is as safe in the mode that it has.
+  fits(() => database.exec("PRAGMA journal_mode = WAL"));
+}
+
+/** False where the disk has no room. */
+function fits(act: () => unknown): boolean {
+  try {
+    act();
+    return true;
+  } catch (error) {
+    if (isFull(error)) return false;
+    throw error;
+  }
 }
 
 const busy = 5;
 /** SQLite's codes of a file that is damaged, and of one that is no database. */
 const damaged = [11, 26];
 
+/** SQLite's codes of a full disk, and of a write that failed, as where a user's quota is used up. */
+const full = [13, 778];
+
 /** Extended codes have more in their higher bytes. */
 const codeOf = (error: unknown): number => Number(Object(error).errcode) & 0xff;
+const isFull = (error: unknown): boolean => full.includes(Number(Object(error).errcode));
 const isDamaged = (error: unknown): boolean =>
   error instanceof DamagedRecordError || damaged.includes(codeOf(error));
 
 function cannotOpen(file: string, error: unknown): BrokenSetupError {
   const reason = codeOf(error) === busy ? "another holder is using it" : messageOf(error);
-  const Kind = isDamaged(error) ? DamagedRecordError : BrokenSetupError;
-  return new Kind(`Cannot open the record ${file}: ${reason}`);
+  const message = `Cannot open the record ${file}: ${reason}`;
+  if (error instanceof NoRoomError) return new NoRoomError(message);
+  return isDamaged(error) ? new DamagedRecordError(message) : new BrokenSetupError(message);
 }

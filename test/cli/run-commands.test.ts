@@ -233,8 +233,9 @@ describe("run", () => {
       "karpenter_node_holder",
     ]);
     const others = ["--release-only --log json", `--page ${port}`, `--metrics-port ${port}`];
+    const noFolder = `--data ${join(data, "kubeconfig")}`;
     const printed = [all.printed];
-    for (const flags of others) printed.push((await run(test, flags)).printed);
+    for (const flags of [...others, noFolder]) printed.push((await run(test, flags)).printed);
     const text = printed.join("\n\n").replaceAll(data, "DATA").replaceAll(version, "VERSION");
     const timeless = text.replaceAll(/\b[\dT:.-]+Z\b/g, "TIME").replaceAll(/[:-][0-9a-f]{8}\b/g, "-HASH");
     await expect(timeless.replaceAll(/([: ])\d{4,5}\b(\/[0-9a-f-]{36})?/g, "$1PORT")).toMatchFileSnapshot(

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { runningHolder } from "../../cli/control/running.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
@@ -8,6 +9,11 @@ import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import { SqliteTable } from "../../local/run/sqlite-table.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { goAway, RunWorld, release, settings, soon, stayHeld, untilReady } from "./run-world.ts";
+
+/** As SQLite throws where the disk is full. */
+const neverFits = () => {
+  throw Object.assign(new Error("database or disk is full"), { errcode: 13 });
+};
 
 let world: RunWorld;
 beforeEach(async () => {
@@ -39,9 +45,13 @@ describe("a run whose disk is full", () => {
     expect(world.held()).toEqual([]);
   });
 
-  it("writes everything as soon as there is room", async () => {
-    const full = vi.spyOn(SqliteTable.prototype, "put").mockRejectedValue(new TryAgainError("full"));
+  it.each([
+    ["its record", () => vi.spyOn(SqliteTable.prototype, "put").mockRejectedValue(new TryAgainError("full"))],
+    ["a new record", () => vi.spyOn(DatabaseSync.prototype, "exec").mockImplementation(neverFits)],
+  ])("starts without room for %s, and writes everything as soon as there is room", async (_, fill) => {
+    const full = fill();
     const run = await world.startHolding({ settings: { ...settings, sweepEvery: 100 } });
+    expect(run.problems).toContain("the record cannot be written");
     full.mockRestore();
     await untilReady(run);
     expect(world.log.reported("the record is on the disk again")).toHaveLength(1);

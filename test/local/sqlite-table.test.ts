@@ -6,7 +6,7 @@ import { DatabaseSync, StatementSync } from "node:sqlite";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
-import { SqliteTable } from "../../local/run/sqlite-table.ts";
+import { NoRoomError, SqliteTable } from "../../local/run/sqlite-table.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { storeOf } from "../contracts/dynamodb-store.ts";
@@ -188,5 +188,29 @@ describe("a record on disk", () => {
     const database = new DatabaseSync(file);
     expect(database.prepare("SELECT count(*) AS items FROM items").get()).toEqual({ items: 0 });
     database.close();
+  });
+
+  it.each([
+    ["the disk is full", 13, 1],
+    ["a quota is used up", 778, 1],
+    ["the disk is broken", 10, undefined],
+  ])("where %s (%d), it opens with what may be forgotten, or not: %s", async (_, errcode, version) => {
+    await inFile(({ holds }) => holds.write(aRecord()));
+    const restore = intercept(StatementSync.prototype, "run", () => {
+      throw Object.assign(new Error("no write"), { errcode });
+    });
+    const found = await read()
+      .catch(() => undefined)
+      .finally(restore);
+    expect(found?.version).toBe(version);
+  });
+
+  it("says where the disk has no room for a new one", () => {
+    const restore = intercept(DatabaseSync.prototype, "exec", () => {
+      throw Object.assign(new Error("database or disk is full"), { errcode: 13 });
+    });
+    expect(() => SqliteTable.open(file, noon)).toThrow(NoRoomError);
+    restore();
+    SqliteTable.open(file, noon).close();
   });
 });
