@@ -34,12 +34,16 @@ export const withTable = (command: Command): Command =>
 export const withQuiet = (command: Command): Command =>
   command.option("-q, --quiet", "print nothing but errors");
 
-/** Numbers of milliseconds in the answers. */
-const durations: ReadonlySet<string> = new Set(
-  Object.entries<Setting>(holderSettings).flatMap(([name, { value }]) =>
+/** Numbers of milliseconds in the answers: settings, and figures of status, history and advise. */
+const durations: ReadonlySet<string> = new Set([
+  ...Object.entries<Setting>(holderSettings).flatMap(([name, { value }]) =>
     value.kind === "duration" ? [name] : [],
   ),
-);
+  ...["superfluous", "nodeTime", "lasted", "lifetime", "medianAge"],
+]);
+
+/** Counts by names that users choose, which may be like ours. */
+const counts = "launches";
 
 /** An answer for programs: whole, with each duration in milliseconds and, beside it, as people write it. */
 export const asJson = (answer: unknown): string => JSON.stringify(withReadable(answer), null, 2);
@@ -57,7 +61,7 @@ function withReadable(value: unknown): unknown {
   if (typeof value !== "object" || value === null || value instanceof Date) return value;
   const entries = Object.entries(value).flatMap(([name, inner]) => {
     const text = durations.has(name) && typeof inner === "number" && [[`${name}Text`, formatDuration(inner)]];
-    return [[name, withReadable(inner)], ...(text || [])];
+    return [[name, name === counts ? inner : withReadable(inner)], ...(text || [])];
   });
   return Object.fromEntries(entries);
 }

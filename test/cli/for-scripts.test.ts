@@ -1,5 +1,9 @@
 import { load } from "js-yaml";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Present } from "../../cli/advise/happened.ts";
+import type { Account } from "../../cli/advise/history.ts";
+import { asJson } from "../../cli/terminal/flags.ts";
+import { hours, minutes } from "../../lambda/core/duration.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";
 import { type Control, FakeControl, failed } from "./fake-control.ts";
@@ -85,10 +89,35 @@ describe("history", () => {
     expect(output).not.toContain("STARTED");
   });
 
+  it("prints each duration also as text, and no count", async () => {
+    const observed = { removed: 2, evicted: 9, uncounted: 0, nodeTime: minutes(90), relaunched: 1 };
+    const launches = { superfluous: 2 };
+    const hold = aPastHold({ launches, superfluous: minutes(95), letGo: 3, spared: 4, observed });
+    const prod = await holder(() => ({ holds: [hold] }));
+    const { holds, observed: sum } = JSON.parse((await prod.run("history", "-o", "json")).output);
+    expect(holds).toEqual([
+      {
+        ...JSON.parse(JSON.stringify(hold)),
+        superfluousText: "1h35m",
+        observed: { ...observed, nodeTimeText: "1h30m" },
+      },
+    ]);
+    expect(sum).toMatchObject({ lasted: minutes(20), lastedText: "20m", nodeTimeText: "1h30m" });
+  });
+
   it("prints no line where there is no hold", async () => {
     const prod = await holder(() => ({ holds: [] }));
     for (const flags of [["-o", "name"], ["--no-headers"]])
       expect((await prod.run("history", ...flags)).output).toBe("");
+  });
+});
+
+it("advice has each duration also as text, and no count", () => {
+  const account: Account = { source: "Karpenter's log", launched: 60_000, lifetime: minutes(7) };
+  const present: Present = { nodes: 5, medianAge: hours(3), youngerThanHour: 60_000 };
+  expect(JSON.parse(asJson({ present, happened: [account] }))).toEqual({
+    present: { ...present, medianAgeText: "3h" },
+    happened: [{ ...account, lifetimeText: "7m" }],
   });
 });
 
