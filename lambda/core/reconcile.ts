@@ -110,13 +110,14 @@ async function settle(
   const { clock, ids, holds, journal, events } = context;
   const { launches = [], change, isSweep = false } = trigger;
   const { view, whole } = read;
-  const rules = rulesFor(context.rules, view);
   let before = read.record;
   for (let attempt = 1; attempt <= tries; attempt++) {
     const now = clock.now();
     const record = readable(context, before ?? emptyRecord(scope));
     const asked = change?.(record, now, whole) ?? record;
-    const found = [...launches, ...(view ? launchesIn(view, asked, { isSweep, rules, now }) : [])];
+    const shown = view ? launchesIn(view, asked, { isSweep, rules: context.rules, now }) : [];
+    const found = [...launches, ...shown];
+    const rules = rulesFor(context.rules, view, asked.launchHold, found);
     const plan = planScope({
       record: asked,
       stored: record,

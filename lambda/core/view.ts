@@ -6,7 +6,7 @@ import { holdLabel } from "./marks/keys.ts";
 import { type Account, lookAtNodes, type Verdict } from "./pays.ts";
 import { roomsOf, type ScopeView } from "./plan-nodes.ts";
 import type { Launch, PassContext } from "./ports.ts";
-import type { ScopeRecord } from "./record.ts";
+import type { LaunchHold, ScopeRecord } from "./record.ts";
 import type { Bound } from "./room.ts";
 import { isOfRules, type Rules } from "./rules.ts";
 import { admits, nodePoolOf, type Scope } from "./scope.ts";
@@ -86,10 +86,20 @@ function reportMissing({ log, metrics }: PassContext, read: ScopeView["claims"] 
   metrics.add("RightsMissing", 1);
 }
 
-/** Without the right to list pods or NodeClaims, `hold=auto` holds like a constant hold; a failure of a moment ends no hold. */
-export function rulesFor(rules: Rules, view: ScopeView | undefined): Rules {
+/**
+ * Without the right to list pods or NodeClaims, launches hold with `hold=auto` as they do with a constant hold. A right that
+ * is lost meanwhile, perhaps for a moment, ends no hold: nobody knows which of its nodes run Jobs.
+ */
+export function rulesFor(
+  rules: Rules,
+  view: ScopeView | undefined,
+  before?: LaunchHold,
+  launches: readonly Launch[] = [],
+): Rules {
   if (!rules.auto || !view) return rules;
   const { claims, pods } = view;
+  const isExtended = launches.some(({ launchedAt }) => before && launchedAt > before.lastLaunchAt);
+  if (before && !before.isConstant && !isExtended) return rules;
   const canLook =
     !("unavailable" in claims && !claims.isForNow) && (pods === "not read" || Array.isArray(pods));
   return canLook ? rules : { ...rules, auto: false };

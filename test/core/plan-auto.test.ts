@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { getStatus } from "../../lambda/core/operate/status.ts";
 import { noPauses } from "../../lambda/core/pauses.ts";
 import type { Account } from "../../lambda/core/pays.ts";
 import { type ScopeRecord, withoutHold } from "../../lambda/core/record.ts";
 import { untilOf } from "../../lambda/core/requests.ts";
+import { sweep } from "../../lambda/core/sweep.ts";
 import { accountOf } from "../../lambda/core/view.ts";
 import { aClaim, aHeldRecord, aRecord, aRequest, someRules } from "../support/builders.ts";
+import { coreWorld } from "../support/core-world.ts";
 import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
 
 const rules = someRules({ auto: true });
@@ -61,6 +64,25 @@ describe("a hold without the rights of hold=auto", () => {
     expect(granted.until).toEqual(at(120));
     expect(untilOf(granted.record, rules)).toEqual(at(120));
   });
+});
+
+it("a right that is lost meanwhile ends no hold, and the next launch holds like a constant one", async () => {
+  const { world, context, record: stored } = coreWorld({ rules: { auto: true } });
+  world.nodes.add("a");
+  world.cluster.pods.add({ name: "job", node: "a", owner: { apiVersion: "batch/v1", kind: "Job" } });
+  world.ec2.launch({ eventAfter: null, joinsAfter: null });
+  await sweep(context());
+  world.cluster.pods.isRefused = true;
+  world.time = at(60);
+  await sweep(context());
+  expect([world.nodes.held(), stored()?.launchHold?.isConstant]).toEqual([["a"], undefined]);
+  expect(await getStatus(context())).toMatchObject({ scopes: [{ state: "held", launches: 1 }] });
+  world.ec2.launch({ eventAfter: null, joinsAfter: null });
+  await sweep(context());
+  expect(stored()?.launchHold?.isConstant).toBe(true);
+  world.time = at(81);
+  await sweep(context());
+  expect(world.nodes.held()).toEqual([]);
 });
 
 describe("at the end of a hold with hold=auto", () => {

@@ -79,13 +79,16 @@ export async function getStatus(context: PassContext): Promise<Status> {
   const isShown = ({ scope, hold, quiet }: ScopeRecord) =>
     isOfRules(rules, scope) || hold || (quiet && quiet.until > now);
   const shown = records.filter(isShown);
-  const facts = { whole, view, marked, rules, now };
+  const factsOf = ({ launchHold }: ScopeRecord): Facts => ({
+    ...{ whole, view, marked, now },
+    rules: rulesFor(context.rules, view, launchHold),
+  });
   const orphaned = withoutOwner(marked, records).length;
   return {
     cluster: rules.cluster,
     at: now,
     rules,
-    scopes: shown.map((record) => describe(record, facts)),
+    scopes: shown.map((record) => describe(record, factsOf(record))),
     nodesUserHeld: view.nodes.filter((node) => isUserHeld(node, rules)).length,
     ...(orphaned > 0 && { nodesOrphaned: orphaned }),
     ...(lastSweep && { lastSweep }),
