@@ -86,7 +86,8 @@ function problemOf(name: string, setting: Setting): readonly string[] {
     return [
       `alltrue([for one in split("${value.separator ?? ","}", ${given}) : one == "" || ${fits("trimspace(one)")}]) ? "" : ${problem}`,
     ];
-  return [`${given} == "" || ${fits(given)} ? "" : ${problem}`];
+  const isLeftOut = setting.unset === "required" ? "" : `${given} == "" || `;
+  return [`${isLeftOut}${fits(given)} ? "" : ${problem}`];
 }
 
 /** Two depend on others, and what only the construct can set has its default. */

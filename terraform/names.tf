@@ -18,21 +18,26 @@ locals {
   constant   = local.given.hold == "auto" ? "20m" : local.given.hold
   annotation = local.given.hold_annotation != "" ? local.given.hold_annotation : local.given.karpenter == "v1" ? "karpenter.sh/do-not-disrupt" : "karpenter.sh/do-not-consolidate"
 
+  # The windows' lengths beside the settings that are durations.
+  durations = merge(
+    { for name, range in local.ranges : name => merge(range, { text = local.given[name] }) },
+    { for window in local.windows : window.length => { least = 60, most = 604800, zero = false, word = "", text = window.length } },
+  )
   seconds = {
-    for name, range in local.ranges : name =>
-    sum([for unit, size in { d = 86400, h = 3600, m = 60, s = 1 } : try(tonumber(regex("(\\d+)${unit}", local.given[name])[0]), 0) * size])
+    for name, range in local.durations : name =>
+    sum([for unit, size in { d = 86400, h = 3600, m = 60, s = 1 } : try(tonumber(regex("(\\d+)${unit}", range.text)[0]), 0) * size])
   }
   out_of_range = [
-    for name, range in local.ranges : name
-    if !(range.word != "" && local.given[name] == range.word) && !(
-      can(regex("^(?:\\d{1,4}d)?(?:\\d{1,6}h)?(?:\\d{1,6}m)?(?:\\d{1,7}s)?$", local.given[name])) && local.given[name] != "" &&
+    for name, range in local.durations : name
+    if !(range.word != "" && range.text == range.word) && !(
+      can(regex("^(?:\\d{1,4}d)?(?:\\d{1,6}h)?(?:\\d{1,6}m)?(?:\\d{1,7}s)?$", range.text)) && range.text != "" &&
       (range.zero && local.seconds[name] == 0 || local.seconds[name] >= range.least && local.seconds[name] <= range.most)
     )
   ]
   held = local.given.hold == "auto" ? min(1200, local.seconds.max_hold) : local.seconds.hold
 
   windows = [
-    for text in var.hold_during == null ? [] : var.hold_during : {
+    for text in split(";", local.given.hold_during) : {
       schedule  = regex(local.window, trimspace(text))[0]
       time_zone = coalesce(regex(local.window, trimspace(text))[1], "UTC")
       length    = regex(local.window, trimspace(text))[2]
@@ -40,13 +45,27 @@ locals {
     } if can(regex(local.window, trimspace(text)))
   ]
 
-  problems = concat(local.misspelled, compact([
+  pools        = compact([for name in split(",", local.given.node_pools) : trimspace(name)])
+  included     = [for name in local.pools : name if substr(name, 0, 1) != "!"]
+  left_out     = [for name in local.pools : substr(name, 1, -1) if substr(name, 0, 1) == "!"]
+  window_pools = [for window in local.windows : substr(window.scope, 9, -1) if window.scope != "cluster"]
+
+  wrong_pools = concat(
+    [for name in local.included : "node_pools names ${name} and leaves it out" if contains(local.left_out, name)],
+    [
+      for name in local.window_pools : "hold_during: node_pools leaves out ${name}"
+      if contains(local.left_out, name) || length(local.included) > 0 && !contains(local.included, name)
+    ],
+  )
+
+  problems = concat(local.misspelled, local.wrong_pools, compact([
     local.given.alarms == "notify" && local.given.alarm_topic_arn == "" && local.given.monitoring != "none" ? "alarms notify no one: set alarm_topic_arn, or alarms = \"none\"" : "",
     local.given.alarm_topic_arn != "" && local.given.monitoring == "none" ? "alarm_topic_arn has no effect with monitoring = \"none\"" : "",
     local.seconds.max_hold == 0 ? "max_hold = \"0s\" needs the CDK" : "",
     local.seconds.max_hold > 0 && local.seconds.max_hold < local.held ? "max_hold must be at least hold" : "",
     local.seconds.initial_delay > 0 && local.seconds.initial_delay >= local.held ? "initial_delay must be shorter than hold" : "",
     !local.auto && (var.relaunch_cost != null || var.eviction_cost != null) ? "relaunch_cost and eviction_cost have an effect with hold = \"auto\" only" : "",
+    alltrue([for window in local.windows : !contains(local.out_of_range, window.length)]) ? "" : "hold_during: a window lasts 1m to 168h, like 30m",
     alltrue([for window in local.windows : (window.scope == "cluster") == (local.given.scope == "cluster")]) ? "" : "hold_during: with scope = \"nodepool\" a window names what it holds, nodepool/NAME, else it names nothing",
     try(length(var.vpc.subnet_ids) > 0 && length(var.vpc.security_group_ids) > 0, var.vpc == null) ? "" : "vpc needs a subnet and a security group at least",
   ]))

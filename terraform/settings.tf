@@ -186,7 +186,7 @@ locals {
   }
 
   misspelled = compact([
-    local.given.cluster == "" || can(regex("^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$", local.given.cluster)) ? "" : "cluster must be an EKS cluster's name (letters, digits, - and _, at most 100), like prod",
+    can(regex("^[0-9A-Za-z][0-9A-Za-z_-]{0,99}$", local.given.cluster)) ? "" : "cluster must be an EKS cluster's name (letters, digits, - and _, at most 100), like prod",
     contains(["hold", "observe"], local.given.mode) ? "" : "mode must be hold or observe",
     contains(local.out_of_range, "hold") ? "hold must be auto, or a duration from 1m to 24h, like 90s, 20m, 2h or 1d" : "",
     contains(local.out_of_range, "relaunch_cost") ? "relaunch_cost must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d" : "",

@@ -123,7 +123,11 @@ describe("the Terraform module", () => {
     {
       cluster: "prod",
       alarms: "none",
-      holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h;rate(1 day) 30m",
+      holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 7d; rate(1 day) 1m",
+    },
+    {
+      ...{ cluster: "prod", alarms: "none", scope: "nodepool", nodePools: "batch,web,!system" },
+      holdDuring: "rate(1 day) 2h nodepool/batch;rate(1 day) 1h30m nodepool/web",
     },
   ])("fills in what the command template does: %j", async (context) => {
     const { template, problems } = await evaluate(variablesOf(context));
@@ -143,6 +147,10 @@ describe("the Terraform module", () => {
     expect(comparable(JSON.parse(template))).toEqual(comparable(synthesizeStack(constructed).template));
   });
 
+  const ofPool = (variables: object) => ({
+    ...{ alarms: "none", scope: "nodepool", hold_during: ["rate(1 day) 2h nodepool/batch"] },
+    ...variables,
+  });
   it.each([
     [{}, /alarms notify no one/],
     [{ monitoring: "some", alarms: "none" }, /^monitoring must be full or alarms or none$/],
@@ -166,6 +174,13 @@ describe("the Terraform module", () => {
     [{ alarms: "none", node_pools: ["a", "B"] }, /^node_pools must be NodePool names/],
     [{ alarms: "none", hold_during: ["at noon"] }, /^hold_during must be windows/],
     [{ alarms: "none", scope: "nodepool", hold_during: ["rate(1 day) 2h"] }, /a window names what it holds/],
+    [{ alarms: "none", hold_during: ["rate(1 day) 30s"] }, /^hold_during: a window lasts 1m to 168h/],
+    [{ alarms: "none", hold_during: ["rate(1 day) 2h", "rate(7 days) 169h"] }, /a window lasts 1m to 168h/],
+    [{ alarms: "none", hold_during: ["rate(1 day) 2x"] }, /^hold_during: a window lasts 1m to 168h/],
+    [ofPool({ node_pools: ["!web", "!batch"] }), /^hold_during: node_pools leaves out batch$/],
+    [ofPool({ node_pools: ["web", " !system"] }), /^hold_during: node_pools leaves out batch$/],
+    [{ alarms: "none", node_pools: ["x", " !x", "y"] }, /^node_pools names x and leaves it out$/],
+    [{ alarms: "none", cluster: "" }, /^cluster must be/],
     [{ alarms: "none", hold_annotation: "keep" }, /^hold_annotation must be/],
     [{ alarms: "none", cluster: "a/b" }, /^cluster must be/],
     [{ alarms: "none", vpc: { subnet_ids: [], security_group_ids: ["sg-1"] } }, /^vpc needs/],
