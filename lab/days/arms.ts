@@ -52,6 +52,17 @@ const hold = (length: string, consolidateAfter: string, colour: Colour): Arm => 
   holder: { hold: length },
 });
 
+const pays = ({
+  relaunchCost,
+  evictionCost,
+}: Readonly<{ relaunchCost: string; evictionCost: string }>): Arm => ({
+  name: `auto-${relaunchCost}-${evictionCost}`,
+  about: `the holder, \`hold=auto\`, \`relaunchCost=${relaunchCost}\`, \`evictionCost=${evictionCost}\`, beside \`consolidateAfter: 30s\``,
+  colour: "line",
+  disruption: { consolidateAfter: "30s" },
+  holder: { hold: "auto", relaunchCost, evictionCost },
+});
+
 /** Every arm that the whole comparison runs. */
 const all: readonly Arm[] = [
   after("0s", "faint"),
@@ -114,19 +125,23 @@ export const armPatterns = [
   "consolidate-after-DURATION",
   "hold-DURATION",
   "hold-DURATION-beside-DURATION",
+  "auto-RELAUNCHCOST-EVICTIONCOST",
 ] as const;
 
-const pattern = /^(?:consolidate-after-(?<after>\w+)|hold-(?<hold>\d\w*)(?:-beside-(?<beside>\d\w*))?)$/;
+const pattern =
+  /^(?:consolidate-after-(?<after>\w+)|hold-(?<hold>\d\w*)(?:-beside-(?<beside>\d\w*))?|auto-(?<relaunch>\d\w*)-(?<eviction>\d\w*))$/;
 
 /** The arm of this name; undefined where there is none. */
 export function armOf(name: string): Arm | undefined {
   const known = all.find((arm) => arm.name === name);
   if (known) return known;
-  const { after: alone, hold: length, beside: other } = pattern.exec(name)?.groups ?? {};
+  const { after: alone, hold: length, beside: other, relaunch, eviction } = pattern.exec(name)?.groups ?? {};
   const isDuration = (text: string) => parseDuration(text) !== undefined;
   if (alone !== undefined && isDuration(alone)) return after(alone, "faint");
   if (length !== undefined && isDuration(length) && isDuration(other ?? "0s"))
     return hold(length, other ?? "0s", "ink");
+  if (relaunch !== undefined && eviction !== undefined && [relaunch, eviction].every(isDuration))
+    return pays({ relaunchCost: relaunch, evictionCost: eviction });
   return undefined;
 }
 

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import * as v from "valibot";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { TryAgainError } from "../../lambda/core/errors.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
-import type { Clock, Log } from "../../lambda/core/ports.ts";
+import type { Clock, Log, Nodes } from "../../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { leaseNamespace } from "./manifest-yaml.ts";
@@ -42,7 +43,8 @@ export class RunLease {
   readonly #ended = new AbortController();
   /** Since when the present renewal is there, by our own clock: others' clocks may differ. */
   #seen = { version: "", at: new Date(0) };
-  #isOurs = false;
+  #state: "none" | "ours" | "lost" = "none";
+  #renewedAt = new Date(0);
   #renewing: Promise<void> | undefined;
 
   constructor(options: RunLeaseOptions) {
@@ -59,7 +61,7 @@ export class RunLease {
         return true;
       }
       if (taken === "ours") {
-        this.#isOurs = true;
+        this.#state = "ours";
         this.#renewing = this.#renew(onLost);
         return true;
       }
@@ -69,11 +71,19 @@ export class RunLease {
     return false;
   }
 
+  /** Refuses where another run may have it by now: a process that was stopped for a while, or slept, does not know. */
+  async confirm(): Promise<void> {
+    const isCurrent = after(this.#renewedAt, lasts) > this.#options.clock.now();
+    if (this.#state === "none" || (this.#state === "ours" && isCurrent)) return;
+    if (this.#state === "lost" || (await this.#try()) === "another's")
+      throw new TryAgainError("another run has taken over this cluster: this one changes no node");
+  }
+
   /** Lets another run begin at once. */
   async release(): Promise<void> {
     this.#ended.abort();
     await this.#renewing;
-    if (this.#isOurs) await this.#try("").catch(() => {});
+    if (this.#state === "ours") await this.#try("").catch(() => {});
   }
 
   async #renew(onLost: () => void): Promise<void> {
@@ -84,7 +94,7 @@ export class RunLease {
       if (signal.aborted) return;
       const taken = await this.#tryAgain();
       if (taken !== "another's") continue;
-      this.#isOurs = false;
+      this.#state = "lost";
       log.error("another run has taken over this cluster: this one ends");
       onLost();
       return;
@@ -103,11 +113,12 @@ export class RunLease {
   /** Takes or renews it; with another identity, gives it away. */
   async #try(identity = this.#options.identity, tries = 3): Promise<Taken> {
     const { api, clock } = this.#options;
-    const deadline = after(clock.now(), minutes(1));
+    const now = clock.now();
+    const deadline = after(now, minutes(1));
     const spec = {
       holderIdentity: identity,
       leaseDurationSeconds: lasts / seconds(1),
-      renewTime: clock.now().toISOString().replace("Z", "000Z"),
+      renewTime: now.toISOString().replace("Z", "000Z"),
     };
     const object = { apiVersion: "coordination.k8s.io/v1", kind: "Lease" };
     const metadata = { name: holderName, namespace: leaseNamespace };
@@ -118,12 +129,14 @@ export class RunLease {
       if (found === undefined) {
         const body = { ...object, metadata, spec };
         await api.call({ method: "POST", path: leases, body }, { deadline });
+        this.#renewedAt = now;
         return "ours";
       }
       const lease = v.parse(shape, found);
       if (this.#isAnothers(lease)) return "another's";
       const body = { ...object, metadata: lease.metadata, spec: { ...lease.spec, ...spec } };
       await api.call({ method: "PUT", path, body }, { deadline });
+      this.#renewedAt = now;
       return "ours";
     } catch (error) {
       // An edit, or our own call whose answer was lost, may have changed it: whose it is, it says itself.
@@ -141,3 +154,14 @@ export class RunLease {
     return after(this.#seen.at, seconds(leaseDurationSeconds ?? 0)) > now;
   }
 }
+
+/** Nodes that are changed only while no other run works on the cluster. */
+export const changedWith = (lease: Pick<RunLease, "confirm">, nodes: Nodes): Nodes => ({
+  list: (...given) => nodes.list(...given),
+  listMarked: (...given) => nodes.listMarked(...given),
+  nodePools: (...given) => nodes.nodePools(...given),
+  change: async (...given) => {
+    await lease.confirm();
+    return nodes.change(...given);
+  },
+});

@@ -31,7 +31,7 @@ import { type NodeChange, NodeWatch } from "./node-watch.ts";
 import { refuseBesideOther } from "./other-holder.ts";
 import { checkRights, mayChangeNodes } from "./rights.ts";
 import { RunHealth, type RunHealthOptions } from "./run-health.ts";
-import { RunLease } from "./run-lease.ts";
+import { changedWith, RunLease } from "./run-lease.ts";
 import { RunTable } from "./run-table.ts";
 import { stillHeld } from "./still-held.ts";
 import { WatchedLaunches } from "./watched-launches.ts";
@@ -123,7 +123,11 @@ export async function openRun(options: RunOptions): Promise<Run> {
     isSaved: () => table.isSaved,
     isConnected: () => watch.isConnected,
   });
-  const nodes = health.watching(new KubernetesNodes({ api, karpenter, annotation, nodePools, metrics }));
+  // The same for each start on this record, so that none waits for itself.
+  const identity = `${hostname()}_${createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8)}`;
+  const lease = new RunLease({ api, clock, log, identity });
+  const own = new KubernetesNodes({ api, karpenter, annotation, nodePools, metrics });
+  const nodes = health.watching(changedWith(lease, own));
   const holder = new Holder({
     settings,
     clock: wallClock,
@@ -143,9 +147,6 @@ export async function openRun(options: RunOptions): Promise<Run> {
   });
 
   const within = (time: Duration) => ({ deadline: after(clock.now(), time), log });
-  // The same for each start on this record, so that none waits for itself.
-  const identity = `${hostname()}_${createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8)}`;
-  const lease = new RunLease({ api, clock, log, identity });
   const waiting = new AbortController();
   const { promise: lost, resolve: onLost } = Promise.withResolvers<void>();
   let isAtWork = false;

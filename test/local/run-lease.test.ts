@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { holderName } from "../../lambda/core/marks/keys.ts";
+import type { Nodes } from "../../lambda/core/ports.ts";
 import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
-import { leases, RunLease } from "../../local/run/run-lease.ts";
+import { changedWith, leases, RunLease } from "../../local/run/run-lease.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 
@@ -65,6 +66,23 @@ describe("the Lease of a run", () => {
     await taking;
     expect(owner()).toBe("b");
     expect(first.lost).not.toHaveBeenCalled();
+  });
+
+  it("that may be another's by now lets no node be changed: a run that slept asks first", async () => {
+    const first = leaseOf("a");
+    await first.take();
+    await first.lease.confirm();
+    if (api.stored)
+      api.stored = { metadata: { resourceVersion: "9" }, spec: { ...api.stored.spec, holderIdentity: "b" } };
+    ahead = 31_000;
+    const change = vi.fn();
+    const nodes = changedWith(first.lease, { change } as unknown as Nodes);
+    const taken = "another run has taken over this cluster: this one changes no node";
+    for (const _ of [1, 2]) {
+      await expect(nodes.change([], {} as never)).rejects.toThrow(taken);
+      await expect.poll(() => first.lost.mock.calls.length).toBe(1);
+    }
+    expect(change).not.toHaveBeenCalled();
   });
 
   it("is taken from a run that was killed when it was not renewed for its time by our own clock", async () => {

@@ -10,6 +10,8 @@ import { engineFolder } from "../runner/run-folder.ts";
 import { Shell } from "../runner/shell.ts";
 
 const [alone, native, hold] = ["consolidate-after-0s", "consolidate-after-100s", "hold-100s"] as const;
+/** A node goes when that pays, and Karpenter's own setting that waits for as long as a relaunch is worth. */
+const [pays, nativePays] = ["auto-2m-10s", "consolidate-after-2m"] as const;
 
 /** Short traces at lengths that show a whole hold; `within` is the share by which node time may differ. */
 const trials: readonly (Trial & { within?: number })[] = [
@@ -21,6 +23,7 @@ const trials: readonly (Trial & { within?: number })[] = [
   { trace: "single", arm: hold, seed: 1, share: 0.6 },
   // On the wall clock it launches 6 or 7 nodes, in virtual time 7: a single run differs by up to 15 %.
   { trace: "shrink", arm: hold, seed: 1, share: 0.6, within: 0.25 },
+  { trace: "shrink", arm: pays, seed: 1, share: 0.8, within: 0.25 },
 ];
 /** Plays in virtual time: other phases of Karpenter's loop and other boots decide what is launched and evicted. */
 const chances = 20;
@@ -54,7 +57,8 @@ describe("the lab on the wall clock", () => {
   });
 
   // The same work with Karpenter's own settings, in virtual time.
-  const alike = (trace: string, arm: string) => countedInVirtualTime({ ...played(trace, hold), arm }, 1);
+  const alike = (trace: string, arm: string, ours: string = hold) =>
+    countedInVirtualTime({ ...played(trace, ours), arm }, 1);
 
   it("the holder launches no more nodes on dense bursts than consolidateAfter", async () => {
     const { launched } = figures("dense", hold);
@@ -71,6 +75,17 @@ describe("the lab on the wall clock", () => {
     const held = figures("vary", hold);
     expect(held.launched).toBeGreaterThan(5);
     expect(held.nodeMinutes).toBeLessThanOrEqual(1.15 * (await alike("vary", native)).nodeMinutes);
+  });
+
+  it("a node that goes when that pays costs no more than consolidateAfter of its price, and kills no job", async () => {
+    const held = figures("shrink", pays);
+    const native = await alike("shrink", nativePays, pays);
+    expect(held.jobsRestarted).toBe(0);
+    expect(held.launched).toBeLessThanOrEqual(native.launched + 1);
+    expect(held.servicePodsEvicted).toBeLessThanOrEqual(native.evicted);
+    expect(held.nodeMinutes).toBeLessThanOrEqual(1.1 * native.nodeMinutes);
+    // Not because it held everything to the end.
+    expect(held.nodeMinutes).toBeLessThan(0.9 * (await alike("shrink", "hold-20m", pays)).nodeMinutes);
   });
 
   it("the holder hardly slows Karpenter's own replacement of drifted nodes", () => {
