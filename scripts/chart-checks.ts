@@ -5,8 +5,8 @@ import { readValues } from "../lambda/settings.ts";
 import type { Setting } from "../lambda/settings-table.ts";
 
 /**
- * What `run` refuses, in the words of Helm: a schema knows no ranges of durations. What of windows only `run` can read is
- * left to it. A test compares both.
+ * What `run` refuses, in the words of Helm: a schema knows no ranges of durations. Of windows, `run` alone checks time zones,
+ * dates and what else a field may have. A test compares both.
  */
 export function checksTemplate(): string {
   const ranges = Object.entries<Setting>(runSettings).flatMap(([name, { value }]) => {
@@ -37,7 +37,18 @@ const defaultOf = (name: "hold" | "maxHold" | "initialDelay" | "scope" | "karpen
   return runDefault ?? "";
 };
 
-const helpers = `{{- /* Written by npm run build:chart: refuses what \`run\` would refuse. */}}
+const field = "[^? ]+";
+/** With ? for one of day of month and day of week. */
+const sixFields = `^cron\\( *(${field} +){2}(\\? +${field} +${field}|${field} +${field} +\\?) +${field} *\\)$`;
+
+/** The names in a cron expression, each with its number. */
+const numbered = (names: string): string =>
+  names
+    .split(" ")
+    .map((name, before) => `"${name}" ${before + 1}`)
+    .join(" ");
+
+const helpers = `{{- /* Written by npm run build:chart: refuses most of what \`run\` would refuse. */}}
 {{- define "${holderName}.seconds" }}
 {{- $sum := 0 }}
 {{- $units := dict "d" 86400 "h" 3600 "m" 60 "s" 1 }}
@@ -88,6 +99,7 @@ const cross = `{{- if and .Values.storage.enabled (gt (int .Values.replicas) 1) 
 {{- end }}
 {{- end }}
 {{- $isPool := eq ($set.scope | default "${defaultOf("scope")}") "nodepool" }}
+{{- $numbers := dict ${numbered("SUN MON TUE WED THU FRI SAT")} ${numbered("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC")} }}
 {{- range $set.holdDuring }}
 {{- $named := regexFind " nodepool/[^ ]+$" . | trimPrefix " nodepool/" }}
 {{- if ne (not $named) (not $isPool) }}
@@ -98,6 +110,17 @@ const cross = `{{- if and .Values.storage.enabled (gt (int .Values.replicas) 1) 
 {{- range $set.nodePools }}{{ if not (hasPrefix "!" .) }}{{ $others = append $others . }}{{ end }}{{ end }}
 {{- if or (has (printf "!%s" $named) ($set.nodePools | default list)) (and $others (not (has $named $others))) }}
 {{- fail (printf "settings.holdDuring: nodePools leaves out the NodePool of %q" .) }}
+{{- end }}
+{{- end }}
+{{- $cron := regexFind "^cron\\\\([^()]*\\\\)" . }}
+{{- if and $cron (not (regexMatch ${JSON.stringify(sixFields)} $cron)) }}
+{{- fail (printf "settings.holdDuring: cron(…) must have six fields and ? for one of day of month and day of week, not %q" .) }}
+{{- end }}
+{{- range regexFindAll "[0-9A-Z]+-[0-9A-Z]+" (upper $cron) -1 }}
+{{- $ends := list }}
+{{- range splitList "-" . }}{{ $ends = append $ends (get $numbers . | default (atoi .)) }}{{ end }}
+{{- if gt (first $ends) (last $ends) }}
+{{- fail (printf "settings.holdDuring: the range %s goes backwards in %q" . $cron) }}
 {{- end }}
 {{- end }}
 {{- $length := include "${holderName}.seconds" (regexFind " [0-9][0-9dhms]*( |$)" (regexReplaceAll "^[a-z]+\\\\([^()]*\\\\)" . "") | trim) | int64 }}

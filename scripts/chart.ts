@@ -131,8 +131,13 @@ function valuesYaml(values: Readonly<Record<string, Value>>): string {
   return `${lines.join("\n")}\n`;
 }
 
+/** What no template can check. */
+const notChecked: Readonly<Record<string, string>> = {
+  holdDuring: "; `run` checks time zones and dates when it starts",
+};
+
 function settingLines(name: string, setting: Setting): readonly string[] {
-  const help = `  # ${meaningOf(setting)}`;
+  const help = `  # ${meaningOf(setting)}${notChecked[name] ?? ""}`;
   if (setting.unset === "required") return [`${help} (required)`, `  ${name}: ""`];
   const fallback = setting.runDefault ?? setting.default;
   if (fallback !== undefined) return [help, `  # ${name}: ${fallback}`];

@@ -1,4 +1,4 @@
-{{- /* Written by npm run build:chart: refuses what `run` would refuse. */}}
+{{- /* Written by npm run build:chart: refuses most of what `run` would refuse. */}}
 {{- define "karpenter-node-holder.seconds" }}
 {{- $sum := 0 }}
 {{- $units := dict "d" 86400 "h" 3600 "m" 60 "s" 1 }}
@@ -59,6 +59,7 @@
 {{- end }}
 {{- end }}
 {{- $isPool := eq ($set.scope | default "cluster") "nodepool" }}
+{{- $numbers := dict "SUN" 1 "MON" 2 "TUE" 3 "WED" 4 "THU" 5 "FRI" 6 "SAT" 7 "JAN" 1 "FEB" 2 "MAR" 3 "APR" 4 "MAY" 5 "JUN" 6 "JUL" 7 "AUG" 8 "SEP" 9 "OCT" 10 "NOV" 11 "DEC" 12 }}
 {{- range $set.holdDuring }}
 {{- $named := regexFind " nodepool/[^ ]+$" . | trimPrefix " nodepool/" }}
 {{- if ne (not $named) (not $isPool) }}
@@ -69,6 +70,17 @@
 {{- range $set.nodePools }}{{ if not (hasPrefix "!" .) }}{{ $others = append $others . }}{{ end }}{{ end }}
 {{- if or (has (printf "!%s" $named) ($set.nodePools | default list)) (and $others (not (has $named $others))) }}
 {{- fail (printf "settings.holdDuring: nodePools leaves out the NodePool of %q" .) }}
+{{- end }}
+{{- end }}
+{{- $cron := regexFind "^cron\\([^()]*\\)" . }}
+{{- if and $cron (not (regexMatch "^cron\\( *([^? ]+ +){2}(\\? +[^? ]+ +[^? ]+|[^? ]+ +[^? ]+ +\\?) +[^? ]+ *\\)$" $cron)) }}
+{{- fail (printf "settings.holdDuring: cron(…) must have six fields and ? for one of day of month and day of week, not %q" .) }}
+{{- end }}
+{{- range regexFindAll "[0-9A-Z]+-[0-9A-Z]+" (upper $cron) -1 }}
+{{- $ends := list }}
+{{- range splitList "-" . }}{{ $ends = append $ends (get $numbers . | default (atoi .)) }}{{ end }}
+{{- if gt (first $ends) (last $ends) }}
+{{- fail (printf "settings.holdDuring: the range %s goes backwards in %q" . $cron) }}
 {{- end }}
 {{- end }}
 {{- $length := include "karpenter-node-holder.seconds" (regexFind " [0-9][0-9dhms]*( |$)" (regexReplaceAll "^[a-z]+\\([^()]*\\)" . "") | trim) | int64 }}

@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { flagOf } from "../../../cli/terminal/setting-flags.ts";
 import { checkDeployment, runSettings } from "../../../infra/settings/deployment.ts";
+import type { Window } from "../../../infra/settings/windows.ts";
 import { holderName, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { writesNodeEvents } from "../../../lambda/core/rules.ts";
 import { readSettings } from "../../../lambda/settings.ts";
 import { rightsToRun } from "../../../local/run/manifest-yaml.ts";
+import { readSchedule } from "../../../local/run/schedule.ts";
 import { chartFolder } from "../../../scripts/chart.ts";
 import { otherCosts, otherValues } from "../../support/other-values.ts";
 import { buildHelm } from "../engines/build.ts";
@@ -28,6 +30,15 @@ import { installedChart } from "../worlds/installed-chart.ts";
 /** There is one Role for the Lease, and one for Events. */
 const placeOf = ({ kind, metadata }: Kubernetes) => `${kind} ${metadata.namespace}`;
 const kindsOf = (objects: readonly Kubernetes[]) => objects.map(({ kind }) => kind).toSorted();
+
+/** Whether `run` can start with its schedule. */
+function isUsable({ schedule, timeZone }: Window): boolean {
+  try {
+    return Boolean(readSchedule(schedule, timeZone));
+  } catch {
+    return false;
+  }
+}
 
 beforeAll(buildHelm, 600_000);
 
@@ -142,14 +153,26 @@ describe("what Helm renders", () => {
     { holdDuring: ["rate(7 days) 30m"] },
     { holdDuring: ["rate(7 days) 30m nodepool/a"] },
     { holdDuring: ["cron(0 8 ? * MON *) Europe/Berlin 9d"] },
+    { holdDuring: ["cron(0 8 ? * MON *) 2h", "cron(0 8 * * MON-FRI *) 2h"] },
+    { holdDuring: ["cron(0 8 ? * ? *) 2h"] },
+    { holdDuring: ["cron(0 8 ? * MON-FRI) 2h"] },
+    { holdDuring: ["cron(0 8 ? * FRI-MON *) 2h"] },
+    { holdDuring: ["cron(0 8 ? * mon-wed,sat-sun *) 2h"] },
+    { holdDuring: ["cron(0 8 ? NOV-FEB MON *) 2h"] },
+    { holdDuring: ["cron(0 22-6 * * ? *) 2h"] },
+    { holdDuring: ["cron( 0 08-09 ? JAN-MAR 6#2  * ) Etc/GMT-3 2h", "cron(0/5 8 LW * ? 2030-2031) 2h"] },
+    { holdDuring: ["cron(0 8 ? * sun-sat *) 2h", "at(2026-12-24T00:00:00) Europe/Berlin 3d"] },
     { scope: "nodepool", holdDuring: ["rate(7 days) 30m"] },
     { scope: "nodepool", holdDuring: ["rate(7 days) 30m nodepool/a"], nodePools: ["!a"] },
     { scope: "nodepool", holdDuring: ["rate(7 days) 30m nodepool/a"], nodePools: ["b"] },
   ])("is nothing exactly where run refuses the settings: %j", async (chosen) => {
-    const { holdDuring: windows = [], ...others } = chosen as { holdDuring?: string[] };
-    const { problems } = checkDeployment({ cluster: "prod", ...others, holdDuring: windows.join(";") });
+    const { holdDuring = [], ...others } = chosen as { holdDuring?: string[] };
+    const settings = { cluster: "prod", ...others, holdDuring: holdDuring.join(";") };
+    const { problems, windows } = checkDeployment(settings);
+    const isUnusable = windows.some((window) => !isUsable(window));
     const rendered = template({ settings: { cluster: "prod", ...chosen } });
-    if (problems.length > 0) await expect(rendered).rejects.toThrow(/execution error.*settings\./);
+    if (problems.length > 0 || isUnusable)
+      await expect(rendered).rejects.toThrow(/execution error.*settings\./);
     else await expect(rendered).resolves.toBeDefined();
   });
 
