@@ -168,8 +168,8 @@ function schemaOf(values: Readonly<Record<string, Value>>) {
 const typeOf = (value: unknown): string => (Array.isArray(value) ? "array" : typeof value);
 
 /**
- * The rights of `manifest --holder run` as a template with the parameters `root`, `account` (whose they are),
- * `annotations` (of every object) and `mode` (the settings' unless given; then without the rights of other settings).
+ * The rights of `manifest --holder run` as a template with the parameters `root`, `account` (whose they are, and their
+ * name), `annotations` (of every object) and `mode` (the settings' unless given; then without the rights of other settings).
  */
 function rightsTemplate(): string {
   const generations = Object.entries(Karpenter).map(([name, { annotation }]) => `"${name}" "${annotation}"`);
@@ -222,6 +222,7 @@ function podRightsIn(looking: string | undefined, object: string): string {
 const places: readonly (readonly [RegExp, string])[] = [
   [/example\.com\/annotation/g, "{{ $annotation }}"],
   [/the-account/g, "{{ .account }}"],
+  [/(?<=^ {2}(?:name|policyName): )karpenter-node-holder$/gm, "{{ .account }}"],
   [/the-namespace/g, "{{ .root.Release.Namespace }}"],
   [/(?<= {2})the-labels: .+$/gm, `labels:\n    {{- include "${holderName}.labels" .root | nindent 4 }}`],
   [

@@ -7,7 +7,7 @@
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
-  name: karpenter-node-holder
+  name: {{ .account }}
   labels:
     {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
   {{- with .annotations }}
@@ -50,7 +50,7 @@ rules:
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata:
-  name: karpenter-node-holder
+  name: {{ .account }}
   labels:
     {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
   {{- with .annotations }}
@@ -146,7 +146,7 @@ spec:
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata:
-  name: karpenter-node-holder
+  name: {{ .account }}
   labels:
     {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
   {{- with .annotations }}
@@ -154,14 +154,14 @@ metadata:
     {{- toYaml . | nindent 4 }}
   {{- end }}
 spec:
-  policyName: karpenter-node-holder
+  policyName: {{ .account }}
   validationActions:
     - Deny
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRoleBinding
 metadata:
-  name: karpenter-node-holder
+  name: {{ .account }}
   labels:
     {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
   {{- with .annotations }}
@@ -171,7 +171,7 @@ metadata:
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: ClusterRole
-  name: karpenter-node-holder
+  name: {{ .account }}
 subjects:
   - kind: ServiceAccount
     name: {{ .account }}
@@ -181,7 +181,7 @@ subjects:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata:
-  name: karpenter-node-holder
+  name: {{ .account }}
   namespace: kube-system
   labels:
     {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
@@ -211,7 +211,7 @@ rules:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata:
-  name: karpenter-node-holder
+  name: {{ .account }}
   namespace: kube-system
   labels:
     {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
@@ -222,7 +222,7 @@ metadata:
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: Role
-  name: karpenter-node-holder
+  name: {{ .account }}
 subjects:
   - kind: ServiceAccount
     name: {{ .account }}
@@ -233,7 +233,7 @@ subjects:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata:
-  name: karpenter-node-holder
+  name: {{ .account }}
   namespace: default
   labels:
     {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
@@ -252,7 +252,7 @@ rules:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata:
-  name: karpenter-node-holder
+  name: {{ .account }}
   namespace: default
   labels:
     {{- include "karpenter-node-holder.labels" .root | nindent 4 }}
@@ -263,7 +263,7 @@ metadata:
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: Role
-  name: karpenter-node-holder
+  name: {{ .account }}
 subjects:
   - kind: ServiceAccount
     name: {{ .account }}

@@ -29,7 +29,13 @@ import { installedChart } from "../worlds/installed-chart.ts";
 
 /** There is one Role for the Lease, and one for Events. */
 const placeOf = ({ kind, metadata }: Kubernetes) => `${kind} ${metadata.namespace}`;
+const nameOf = (one: Kubernetes) => `${placeOf(one)} ${one.metadata.name}`;
 const kindsOf = (objects: readonly Kubernetes[]) => objects.map(({ kind }) => kind).toSorted();
+/** These objects and what refers to them, by another name. */
+const namedBy = (name: string, objects: readonly object[]): readonly Kubernetes[] =>
+  JSON.parse(
+    JSON.stringify(objects).replaceAll(/(?<="(name|policyName)":)"karpenter-node-holder"/g, `"${name}"`),
+  );
 
 /** Whether `run` can start with its schedule. */
 function isUsable({ schedule, timeZone }: Window): boolean {
@@ -59,6 +65,9 @@ describe("what Helm renders", () => {
     expect(kindsOf(objects.filter((one) => !isHook(one)))).toEqual(
       [...ofRights, ...ofRun, ...more].toSorted(),
     );
+    // Also where hooks are applied like the rest, as by `helm template | kubectl apply`.
+    const names = objects.map(nameOf);
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
     expect(kindsOf(objects.filter(isHook))).toEqual([...toRelease, "Job", "ServiceAccount"].toSorted());
     expect(await template({ ...values, releaseOnUninstall: false })).toEqual(
       objects.filter((one) => !isHook(one)),
@@ -108,7 +117,7 @@ describe("what Helm renders", () => {
         const settings = readSettings({ cluster: "prod", ...chosen });
         const ofHolder = { mode, auto: settings.auto, nodeEvents: writesNodeEvents(settings) };
         const rights = rightsToRun([key], { subject, ...(name === releaser ? {} : ofHolder) });
-        for (const expected of rights as readonly Kubernetes[]) {
+        for (const expected of namedBy(name, rights)) {
           // Only a holder at work needs the Lease.
           if (name === releaser && expected.kind.startsWith("Role")) continue;
           const found = objects.filter((one) => placeOf(one) === placeOf(expected) && isOfAccount(one));
