@@ -92,7 +92,6 @@ export function planScope(facts: PlanFacts): Plan {
   const news = newsIn(due, record.seen, now);
   const counted = until ? news.filter(({ launchedAt }) => earlier(launchedAt, now) >= countFrom) : [];
   const known = new Set([...Object.keys(record.seen), ...counted.map(({ instance }) => instance)]);
-
   const { launchHold: _, quiet, ...rest } = record;
   const next: ScopeRecord = {
     ...rest,
