@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { awsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import { examine } from "../../cli/doctor/examine.ts";
 import {
   applyFixes,
@@ -9,12 +10,14 @@ import {
   verdictView,
   worstOf,
 } from "../../cli/doctor/finding.ts";
+import { ruleName } from "../../infra/names.ts";
 import { version } from "../../lambda/version.ts";
 import { VirtualClock } from "../../simulator/virtual-clock.ts";
+import { fakeAws, json } from "../support/fake-aws.ts";
 import { functionsHave, withRules } from "./differing.ts";
 import { brokenLinks, type Row, warnings } from "./doctor-damage.ts";
 import { others } from "./doctor-others.ts";
-import { anAccount, aQueue, broken, examined, examinedAccount, warned } from "./healthy-account.ts";
+import { anAccount, aQueue, aRule, broken, examined, examinedAccount, warned } from "./healthy-account.ts";
 
 describe("doctor", () => {
   it("does not wait for a part that never answers, and reads each thing once", async () => {
@@ -72,6 +75,24 @@ describe("doctor", () => {
     expect(named).toContain("karpenter-node-holder-prod-sweep-silent");
     const remedies = findings.filter(({ verdict }) => verdict === "fail").map(({ remedy }) => remedy);
     for (const remedy of remedies) expect(remedy).toContain("--cluster-name staging ");
+  });
+
+  it("judges the rule of launches, also where rules of events lead to the same queue", async () => {
+    const { arn, pattern, deadLetterArn } = aRule();
+    const [event, launches] = ["event-0a1b2c3d", "launches"].map((what) => ruleName("prod", what));
+    const aws = await fakeAws(({ body }) =>
+      json({
+        ...{ RuleNames: [event, launches], Arn: arn, State: "ENABLED" },
+        EventPattern: JSON.stringify(body.includes("event-") ? { source: ["aws.codedeploy"] } : pattern),
+        Targets: [{ Arn: aQueue("launches").arn, DeadLetterConfig: { Arn: deadLetterArn } }],
+      }),
+    );
+    const { ruleTo } = awsAccount(aws.client, "prod");
+    const timer = async () => aRule({ name: "timer" });
+    const findings = await examined({ ruleTo: (to) => (to.includes("launches") ? ruleTo : timer)(to) });
+    await aws.close();
+    expect([broken(findings), warned(findings)]).toEqual([[], []]);
+    expect(findings).toContainEqual(expect.objectContaining({ link: "rule", what: launches }));
   });
 
   it("compares the cluster with the manifest of the functions' settings", async () => {

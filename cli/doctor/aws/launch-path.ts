@@ -13,6 +13,7 @@ import {
   SQSClient,
 } from "@aws-sdk/client-sqs";
 import * as v from "valibot";
+import { ruleName } from "../../../infra/names.ts";
 import { probeDetailType, probeSource } from "../../../lambda/handlers/event-sources.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
@@ -22,10 +23,12 @@ import { countIn, jsonIn, textIn } from "./values.ts";
 export function awsBus(config: AwsConfig, cluster: string) {
   const events = new EventBridgeClient(config);
   return {
-    /** The rule that has this target. */
+    /** The rule that has this target: that of launches, where rules of events have it, too. */
     async ruleTo(TargetArn: string) {
-      const { RuleNames = [] } = await events.send(new ListRuleNamesByTargetCommand({ TargetArn }));
-      const name = textIn(RuleNames[0]);
+      const list = new ListRuleNamesByTargetCommand({ TargetArn, Limit: 100 });
+      const { RuleNames = [] } = await events.send(list);
+      const launches = ruleName(cluster, "launches");
+      const name = RuleNames.find((one) => one === launches) ?? textIn(RuleNames[0]);
       if (name === "") return undefined;
       const [rule, { Targets = [] }] = await Promise.all([
         events.send(new DescribeRuleCommand({ Name: name })),
