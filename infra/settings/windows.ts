@@ -1,5 +1,5 @@
-import { formatDuration, hours, minutes, parseDuration } from "../../lambda/core/duration.ts";
-import { linePattern } from "../../lambda/core/requests.ts";
+import { formatDuration, minutes, parseDuration } from "../../lambda/core/duration.ts";
+import { linePattern, longestWindow } from "../../lambda/core/requests.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { admits, nodePoolOf, parseScope, wholeCluster } from "../../lambda/core/scope.ts";
 
@@ -8,9 +8,6 @@ export type Trigger = Readonly<{ for: string; scope?: string | undefined }>;
 export type Window = Trigger & Readonly<{ schedule: string; timeZone: string }>;
 
 type Limits = Pick<Rules, "scope" | "nodePools" | "maxRequest">;
-
-/** A window may be as long as it is. */
-export const longestWindow = hours(24 * 7);
 
 /** A schedule, a time zone or none, a length, a scope or none. */
 export const windowPattern =

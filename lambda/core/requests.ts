@@ -1,10 +1,13 @@
-import { later, latest } from "./duration.ts";
+import { hours, later, latest } from "./duration.ts";
 import { endOf } from "./launches.ts";
 import type { Request, ScopeRecord } from "./record.ts";
 import type { Rules } from "./rules.ts";
 
 /** A request's name or reason is one line, because it is printed on terminals. */
 export const linePattern = /^\P{Cc}{1,1000}$/u;
+
+/** A window may be as long as it is. */
+export const longestWindow = hours(24 * 7);
 
 /** A record has room for this many requests; an event may bring any number. */
 export const mostRequests = 50;

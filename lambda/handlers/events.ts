@@ -75,7 +75,8 @@ export type Probe = Readonly<v.InferOutput<typeof probe>>;
 const triggeredHold = fields({
   cause: v.picklist(["event", "window"], "event or window"),
   name: line,
-  for: duration(minutes(1), hours(24 * 7)),
+  // What this cause and the settings allow is decided later.
+  for: duration(minutes(1), hours(24 * 90)),
   scope,
   reason: line,
   at: moment,

@@ -1,10 +1,10 @@
 import * as v from "valibot";
-import { longestWindow } from "../../infra/settings/windows.ts";
 import { clusterRoleBindingPath, clusterRolePath } from "../../lambda/cluster-access/manifest.ts";
 import { after } from "../../lambda/core/duration.ts";
 import { startOf } from "../../lambda/core/marks/hold-id.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import type { CallContext, Clock, Holds, Journal, SeenNode } from "../../lambda/core/ports.ts";
+import { longestWindow } from "../../lambda/core/requests.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";

@@ -1,6 +1,7 @@
 import { Duration, Stack } from "aws-cdk-lib";
 import { afterEach, expect, it } from "vitest";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
+import { hours } from "../../lambda/core/duration.ts";
 import { parseMessage } from "../../lambda/handlers/events.ts";
 import { actions, allowed, newApp, resourcesOf, synthesize, synthesizeWith } from "./synthesized.ts";
 
@@ -17,10 +18,15 @@ const template = synthesizeWith((holder) => {
   onDeployments(holder);
   inOfficeHours(holder, { timeZone: "Europe/Berlin" });
 });
-const targetOf = (type: string, text: string) => {
-  const found = [...resourcesOf(template, type).values()].find((one) => JSON.stringify(one).includes(text));
+const targetOf = (type: string, text: string, of = template) => {
+  const found = [...resourcesOf(of, type).values()].find((one) => JSON.stringify(one).includes(text));
   return Object([Object(found?.Properties).Targets ?? Object(found?.Properties).Target].flat()[0]);
 };
+/** What the rule of the event sends. */
+const sentByEvent = (of = template): string =>
+  targetOf("AWS::Events::Rule", "codedeploy", of)
+    .InputTransformer.InputTemplate.replace("<id>", "event-1")
+    .replace(/"?<time>"?/, '"2026-01-31T09:30:00Z"');
 const launchTarget = targetOf("AWS::Events::Rule", "aws.ec2");
 
 it("an event takes the way of launches, with its own time and a name", () => {
@@ -30,11 +36,7 @@ it("an event takes the way of launches, with its own time and a name", () => {
     DeadLetterConfig: launchTarget.DeadLetterConfig,
   });
   expect(InputTransformer.InputPathsMap).toEqual({ id: "$.id", time: "$.time" });
-  const sent = InputTransformer.InputTemplate.replace("<id>", "event-1").replace(
-    /"?<time>"?/,
-    '"2026-01-31T09:30:00Z"',
-  );
-  expect(parseMessage(sent)).toEqual({
+  expect(parseMessage(sentByEvent())).toEqual({
     kind: "hold",
     cause: "event",
     name: "Deployments",
@@ -43,6 +45,11 @@ it("an event takes the way of launches, with its own time and a name", () => {
     at: new Date("2026-01-31T09:30:00Z"),
     scope: "cluster",
   });
+});
+
+it("an event may hold for as long as maxRequest allows, and the hold function takes its message", () => {
+  const longest = synthesizeWith((holder) => onDeployments(holder, { for: "90d" }), { maxRequest: "90d" });
+  expect(parseMessage(sentByEvent(longest))).toMatchObject({ for: hours(24 * 90) });
 });
 
 it("so does a window, in its time zone, by a role that may do no more than that", () => {

@@ -4,7 +4,7 @@ import type { Changed, PassContext } from "../ports.ts";
 import { describeQuiet, isPaused, silenceOf } from "../quiet.ts";
 import { reconcile, type Trigger } from "../reconcile.ts";
 import type { Request, RequestCause, ScopeRecord } from "../record.ts";
-import { type Granted, withRequest } from "../requests.ts";
+import { type Granted, longestWindow, withRequest } from "../requests.ts";
 import type { Scope } from "../scope.ts";
 import { checkScope } from "./check-scope.ts";
 
@@ -38,9 +38,13 @@ export async function holdByHand(
 ): Promise<HoldAnswer> {
   await checkScope(context, { operation: "hold", scope, mayHaveNoNodes: request.cause !== "person" });
   const { maxRequest } = context.rules;
-  if (request.cause !== "window" && request.for > maxRequest)
+  const [longest, limit] =
+    request.cause === "window"
+      ? [longestWindow, formatDuration(longestWindow)]
+      : [maxRequest, `maxRequest (${formatDuration(maxRequest)})`];
+  if (request.for > longest)
     throw new BadInputError("Cannot hold", [
-      `for must be at most maxRequest (${formatDuration(maxRequest)}), not ${formatDuration(request.for)}`,
+      `for must be at most ${limit}, not ${formatDuration(request.for)}`,
     ]);
   const { trigger, granted } = asking(request);
   const { record, until, changed } = await reconcile(context, scope, trigger).catch((error: unknown) => {

@@ -160,11 +160,12 @@ describe("what a person cannot get is an error, and nothing is recorded", () => 
     await expect(ask(byPerson, 5, "nodepool/default")).rejects.toThrow(/resume first$/);
   });
 
-  it("the limit counts for events, too, and not for windows", async () => {
+  it("the limit counts for events, too, and not for windows, which have one of their own", async () => {
     const { ask } = aWorld([], { maxRequest: hours(1) });
     await expect(ask({ ...byEvent, for: minutes(61) })).rejects.toThrow("at most maxRequest (1h)");
     expect(await ask({ ...byEvent, for: hours(1) })).toMatchObject({ until: at(60) });
     expect(await ask({ ...aWindow, for: hours(10) })).toMatchObject({ until: at(600) });
+    await expect(ask({ ...aWindow, for: hours(169) })).rejects.toThrow("at most 168h, not 169h");
   });
 });
 
