@@ -50,6 +50,9 @@ export type HoldDuringProps = TriggerProps &
 /** Triggers go the way of launches, so that they are delivered again, counted by alarms, and limited in number. */
 type TriggerParts = Readonly<{ launches: LaunchQueue; settings: Settings; kmsKeyArn: string }>;
 
+/** The policies of the queues name every rule, and SQS takes policies of 8,192 bytes. */
+const mostHoldOns = 60;
+
 /** What an app adds under ids of its own, apart from those of the holder's parts. */
 export class Triggers extends Construct {
   private readonly parts: TriggerParts;
@@ -61,6 +64,9 @@ export class Triggers extends Construct {
 
   holdOn(id: string, props: HoldOnProps): HoldOn {
     this.refuseSecond(id);
+    const isFull = this.node.children.filter((one) => one instanceof HoldOn).length >= mostHoldOns;
+    const problem = `there are ${mostHoldOns} holdOn already, and the queue's policy has no room for more`;
+    refuse(this, isFull ? [problem] : []);
     return new HoldOn(this, id, this.parts, props);
   }
 

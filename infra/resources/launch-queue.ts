@@ -1,4 +1,4 @@
-import { Duration, Fn, Stack } from "aws-cdk-lib";
+import { Duration, Fn, Lazy, Stack } from "aws-cdk-lib";
 import { CfnRule, Rule, type RuleProps, type RuleTargetInput } from "aws-cdk-lib/aws-events";
 import { type IGrantable, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { EventSourceMapping } from "aws-cdk-lib/aws-lambda";
@@ -30,6 +30,8 @@ export class LaunchQueue extends Construct {
   readonly undelivered: Queue;
   readonly rule: Rule;
   private readonly name: string;
+  /** Of the rules that may send: one statement names them all, because SQS takes at most 20 statements. */
+  private readonly ruleArns: string[] = [];
 
   constructor(scope: Construct, id: string, props: Readonly<{ name: string; consumerTimeout: Duration }>) {
     super(scope, id);
@@ -47,6 +49,10 @@ export class LaunchQueue extends Construct {
       retentionPeriod: Duration.days(1),
       deadLetterQueue: { queue: this.deadLetters, maxReceiveCount: 5 },
     });
+    const conditions = { ArnEquals: { "aws:SourceArn": Lazy.list({ produce: () => this.ruleArns }) } };
+    const bus = new ServicePrincipal("events.amazonaws.com", { conditions });
+    this.queue.grantSendMessages(bus);
+    this.undelivered.grant(bus, "sqs:SendMessage");
     const rule = this.fillBy(this, "Launches", {
       what: "launches",
       description: `Launched instances, and probes of the node holder of ${props.name}`,
@@ -69,11 +75,7 @@ export class LaunchQueue extends Construct {
    */
   fillBy(scope: Construct, id: string, { what, message, ...props }: RuleOfEvents): Rule {
     const name = ruleName(this.name, what);
-    const arn = Stack.of(this).formatArn({ service: "events", resource: "rule", resourceName: name });
-    const conditions = { ArnEquals: { "aws:SourceArn": arn } };
-    const bus = new ServicePrincipal("events.amazonaws.com", { conditions });
-    this.queue.grantSendMessages(bus);
-    this.undelivered.grant(bus, "sqs:SendMessage");
+    this.ruleArns.push(Stack.of(this).formatArn({ service: "events", resource: "rule", resourceName: name }));
     const rule = new Rule(scope, id, { ...props, ruleName: name });
     rule.addTarget({
       bind: () => ({

@@ -1,6 +1,7 @@
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
 import { templateKinds } from "../../cli/template/fill-in.ts";
+import type { KarpenterNodeHolder } from "../../infra/index.ts";
 import { synthesizeTemplate } from "../../scripts/templates.ts";
 import { sentTooEarly } from "./sent-too-early.ts";
 import {
@@ -41,6 +42,39 @@ it("loses no event of a fresh deployment: the queues' policies admit each rule b
   for (const each of [template, everything, withTriggers, ...templates])
     expect(sentTooEarly(each)).toEqual([]);
 });
+
+it("admits the rules of many events by policies that SQS takes, and refuses more of them", () => {
+  const many = (count: number) => (holder: KarpenterNodeHolder) => {
+    const eventPattern = { source: ["aws.codedeploy"] };
+    for (let i = 0; i < count; i++) holder.holdOn(`Event${i}`, { eventPattern, for: "30m" });
+  };
+  const cluster = "c".repeat(100);
+  const most = synthesizeWith(many(60), { cluster });
+  expect(sentTooEarly(most)).toEqual([]);
+  for (const { Properties } of resourcesOf(most, "AWS::SQS::QueuePolicy").values()) {
+    expect(Object(Properties.PolicyDocument).Statement.length).toBeLessThanOrEqual(20);
+    expect(rendered(Properties.PolicyDocument).length).toBeLessThanOrEqual(8_192);
+  }
+  expect(() => synthesizeWith(many(61))).toThrow(
+    "of Test/Holder/Triggers cannot be used: there are 60 holdOn already, and the queue's policy has no room for more",
+  );
+});
+
+/** As long as it can become in any account and region. */
+const rendered = (value: unknown): string =>
+  JSON.stringify(value, (_, one) => {
+    if ("Fn::GetAtt" in Object(one)) return `arn:aws-us-gov:sqs:us-gov-east-1:123456789012:${"q".repeat(80)}`;
+    const [, parts] = Object(one)["Fn::Join"] ?? [];
+    const longest: Record<string, string> = {
+      "AWS::Partition": "aws-us-gov",
+      "AWS::Region": "us-gov-east-1",
+      "AWS::AccountId": "123456789012",
+    };
+    return (
+      parts?.map((part: unknown) => (typeof part === "string" ? part : longest[Object(part).Ref])).join("") ??
+      one
+    );
+  });
 
 it("does not deliver a message again while a function may still handle it", () => {
   const timeout = Number(functionIn(template, "hold")?.Timeout);
