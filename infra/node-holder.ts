@@ -90,7 +90,8 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     const schedules = new ReleaseSchedules(this, "Releases", { name, releaseFunctionArn });
     const environment = environmentOf(plan, { table, launches, schedules, releaseFunctionArn });
     const functions = new HolderFunctions(this, "Functions", { plan, environment });
-    // Its id contains the name: for another cluster all of it is created anew, and the old part cleans up the old cluster.
+    // Its id contains the name, that of the cluster unless it has its own: for another one all of it is created anew, and
+    // the old part cleans up the old cluster. With a name of its own the same part changes to the new cluster.
     const access = new ClusterAccess(this, `Access-${name}`, plan);
     if (network) access.needs(network.path);
     const { hold, release, sweep, control } = functions;

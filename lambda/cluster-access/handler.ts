@@ -18,12 +18,21 @@ export type OpenCluster = (
 /** Kept free at the end of an invocation for giving the admin right back. */
 const reserve = minutes(1);
 
-// Nothing else of a request is trusted: cluster, annotation and roles come from the environment.
+// Nothing else of a request counts: cluster, annotation and roles come from the environment.
 const request = fields({
   RequestType: v.picklist(["Create", "Update", "Delete"], "Create, Update or Delete"),
   ResourceType: v.optional(v.string("text")),
+  PhysicalResourceId: v.optional(v.string("text")),
 });
 type AccessRequest = v.InferOutput<typeof request>;
+
+/**
+ * A resource keeps its name, also once the holder works for another cluster: CloudFormation would delete the one of the
+ * former name, and that deletion would clean up the cluster of the environment, the new one.
+ */
+const named = ({ PhysicalResourceId }: AccessRequest, first: string): AccessAnswer => ({
+  PhysicalResourceId: PhysicalResourceId ?? first,
+});
 
 /** CloudFormation creates, updates or deletes what we own in the cluster. */
 export const onClusterAccessChanged =
@@ -37,7 +46,7 @@ export const onClusterAccessChanged =
     await act(ports, desired);
     // Counts as a sweep: the timer, which is created next, has its first one due only after sweepEvery.
     if (wanted.RequestType !== "Delete") ports.metrics.add("HoldActive", 0);
-    return { PhysicalResourceId: `cluster-access/${desired.cluster}` };
+    return named(wanted, `cluster-access/${desired.cluster}`);
   };
 
 /**
@@ -45,14 +54,14 @@ export const onClusterAccessChanged =
  * this resource and so gives the right back. The deletion never fails: that would keep the stack from being deleted.
  */
 async function changeAdminRight(
-  { RequestType }: AccessRequest,
+  wanted: AccessRequest,
   { cluster, adminRole }: AccessConfig,
   { entries, log }: AccessPorts,
 ): Promise<AccessAnswer> {
-  if (RequestType === "Delete")
+  if (wanted.RequestType === "Delete")
     await entries.returnAdminRight().catch((error: unknown) => {
       const remedy = `aws eks delete-access-entry --cluster-name ${cluster} --principal-arn ${adminRole}`;
       log.error("the admin right could not be given back, if there was one", { cluster, remedy, error });
     });
-  return { PhysicalResourceId: `admin-right/${cluster}` };
+  return named(wanted, `admin-right/${cluster}`);
 }

@@ -52,6 +52,28 @@ describe("a request of CloudFormation", () => {
     expect(world.calls.filter((call) => call.includes("/apis/"))).toEqual([]);
   });
 
+  it.each(["Custom::KarpenterNodeHolderAccess", "Custom::KarpenterNodeHolderAdminRight"])(
+    "keeps the name of %s whatever cluster it was created for, so that nothing deletes what a move installed",
+    async (ResourceType) => {
+      const former = { ResourceType, PhysicalResourceId: `${ResourceType}/former-cluster` };
+      const name = { PhysicalResourceId: former.PhysicalResourceId };
+      await world.handle(create);
+      // CloudFormation deletes by its former name what has another one after an update.
+      expect(await world.handle({ ...former, RequestType: "Update" })).toEqual(name);
+      expect(entriesOf()).toEqual(world.config.roles);
+      // CDK's provider fails a deletion that is answered by another name.
+      expect(await world.handle({ ...former, RequestType: "Delete" })).toEqual(name);
+    },
+  );
+
+  it("to delete cleans the cluster that the holder works for now, by the name of the one before", async () => {
+    const former = { PhysicalResourceId: "cluster-access/former-cluster" };
+    await world.handle({ ...former, RequestType: "Update" });
+    expect(policyOf()).toContain(present);
+    await world.handle({ ...former, RequestType: "Delete" });
+    expect([entriesOf(), world.access.all.size]).toEqual([[], 0]);
+  });
+
   it("to delete fails once, with what may remain, when the cluster cannot be reached; the next one succeeds", async () => {
     await world.handle(create);
     world.onCall = (call) => {
