@@ -233,7 +233,7 @@ const places: readonly (readonly [RegExp, string])[] = [
 
 const objectsFor = (rights: Omit<RightsOptions, "subject">): readonly string[] => {
   const subject = { kind: "ServiceAccount", name: "the-account", namespace: "the-namespace" } as const;
-  return rightsToRun(["example.com/annotation"], { subject, ...rights }).map((object) => {
+  return rightsToRun("example.com/annotation", { subject, ...rights }).map((object) => {
     const metadata = { ...Object(object).metadata, "the-labels": "", "the-annotations": "" };
     const yaml = dump({ ...object, metadata }, { lineWidth: -1, noRefs: true });
     return places.reduce((filled, [place, by]) => filled.replaceAll(place, by), yaml);

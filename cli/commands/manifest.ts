@@ -35,5 +35,5 @@ async function print(options: ManifestOptions, { out }: Terminal): Promise<void>
   const { manifestYaml } = await import("../../local/run/manifest-yaml.ts");
   const { holdAnnotation: annotation, mode, auto } = settings;
   const rights = { mode, auto, nodeEvents: writesNodeEvents(settings) };
-  out(manifestYaml([annotation], { rightsFor: options.holder, ...rights }).trimEnd());
+  out(manifestYaml(annotation, { rightsFor: options.holder, ...rights }).trimEnd());
 }

@@ -20,7 +20,7 @@ export const compareManifest = (
   context: Pick<CallContext, "deadline">,
 ): Promise<readonly AccessFinding[]> =>
   Promise.all(
-    accessManifest([holdAnnotation], rights).map(async ({ path, object, needsPolicies }) => {
+    accessManifest(holdAnnotation, rights).map(async ({ path, object, needsPolicies }) => {
       const kind = object.kind ?? "";
       try {
         const found = await api.call({ method: "GET", path }, context);

@@ -49,7 +49,7 @@ export class KubernetesAccess implements Rights {
   async write(annotation: string): Promise<"with policy" | "without policy"> {
     let written: "with policy" | "without policy" = "with policy";
     const context = this.#context();
-    const wanted = accessManifest([annotation], this.#options);
+    const wanted = accessManifest(annotation, this.#options);
     for (const one of wanted) if (!(await this.#apply(one, context))) written = "without policy";
     const paths = new Set(wanted.map(({ path }) => path));
     for (const { path } of everyAccessObject) if (!paths.has(path)) await this.#delete(path);
@@ -79,7 +79,7 @@ export class KubernetesAccess implements Rights {
     const { api } = this.#options;
     const context = this.#context();
     const counts = { released: 0, left: 0 };
-    const plan = (node: ManagedNode) => planRelease(node, { keys: [annotation] });
+    const plan = (node: ManagedNode) => planRelease(node, { annotation });
     await forEachConcurrent(this.#markedNodes(context), inFlight, async (node) => {
       const outcome = await changeNode(api, node, { plan, context });
       if (outcome === "released") counts.released += 1;

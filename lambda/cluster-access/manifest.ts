@@ -68,15 +68,15 @@ const clusterRoleBinding = (subject: Subject): V1ClusterRoleBinding => ({
 export const bound = (subject: Subject) =>
   subject.kind === "Group" ? { ...subject, apiGroup: rbac } : subject;
 
-/** Limits these patches to our mark under these annotations. */
+/** Limits these patches to our mark under this annotation. */
 export const admissionPolicy = (
-  annotations: readonly string[],
+  annotation: string,
   subject: Subject = holderGroup,
 ): V1ValidatingAdmissionPolicy => ({
   apiVersion: admission,
   kind: "ValidatingAdmissionPolicy",
   metadata,
-  spec: policySpec(annotations, subject),
+  spec: policySpec(annotation, subject),
 });
 
 export const admissionPolicyBinding: V1ValidatingAdmissionPolicyBinding = {
@@ -110,11 +110,11 @@ export type RightsOptions = Readonly<{
 
 /** All our objects in a cluster, for marks by this annotation. The policy, which restrains, comes before the binding. */
 export const accessManifest = (
-  annotations: readonly string[],
+  annotation: string,
   { subject = holderGroup, nodeEvents = false, ...rights }: RightsOptions = {},
 ): readonly AccessObject[] => [
   objectOf(clusterRole(rights), "clusterroles"),
-  objectOf(admissionPolicy(annotations, subject), "validatingadmissionpolicies"),
+  objectOf(admissionPolicy(annotation, subject), "validatingadmissionpolicies"),
   objectOf(admissionPolicyBinding, "validatingadmissionpolicybindings"),
   objectOf(clusterRoleBinding(subject), "clusterrolebindings"),
   ...(nodeEvents
@@ -126,4 +126,4 @@ export const accessManifest = (
 ];
 
 /** All that a deployment may have written, whatever its settings. */
-export const everyAccessObject = accessManifest([], { nodeEvents: true });
+export const everyAccessObject = accessManifest("", { nodeEvents: true });

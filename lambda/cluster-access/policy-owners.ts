@@ -44,9 +44,9 @@ const changedIn = (keys: string, before: string, after: string) =>
 export const ownerVariables = {
   oldOwners: "dyn(oldObject).metadata.?managedFields.orValue([])",
   newOwners: "dyn(object).metadata.?managedFields.orValue([])",
-  /** The mark's annotations that another manager has set, or applies too. */
-  othersKeys: `variables.keys.filter(k, variables.oldOwners.exists(a, !(${nameOf("a")} in ${texts([holderName, ...namesOfServer])}) && a.?fieldsV1[?'f:metadata'][?'f:annotations'][?('f:' + k)].hasValue()))`,
-  changedFields: `{'f:labels': ${changedIn(`(variables.sameLabel ? [] : [${text(`f:${holdLabel}`)}])`, "variables.oldLabels", "variables.newLabels")}, 'f:annotations': ${changedIn("variables.keys.filter(k, (k in variables.oldAnnotations) != (k in variables.newAnnotations)).map(k, 'f:' + k)", "variables.oldAnnotations", "variables.newAnnotations")}}`,
+  /** Another manager has set the annotation, or applies it too. */
+  isOwnedByOthers: `variables.oldOwners.exists(a, !(${nameOf("a")} in ${texts([holderName, ...namesOfServer])}) && a.?fieldsV1[?'f:metadata'][?'f:annotations'][?('f:' + variables.annotation)].hasValue())`,
+  changedFields: `{'f:labels': ${changedIn(`(variables.sameLabel ? [] : [${text(`f:${holdLabel}`)}])`, "variables.oldLabels", "variables.newLabels")}, 'f:annotations': ${changedIn("(variables.hadAnnotation == variables.hasAnnotation ? [] : ['f:' + variables.annotation])", "variables.oldAnnotations", "variables.newAnnotations")}}`,
   oldUpdates: `variables.oldOwners.filter(a, ${isUpdate})`,
   /** The API server keeps ten updates. Where ours is one more, it folds the two oldest into one. */
   folds: `variables.isHeld && variables.changesMark && size(variables.oldUpdates) >= 10 && !variables.oldUpdates.exists(a, ${isOurs}) && variables.newOwners.exists(a, ${isFold}) && size(variables.oldUpdates.filter(a, !${isIn("newOwners")})) <= 2`,

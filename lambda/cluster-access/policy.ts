@@ -1,7 +1,7 @@
 import type { V1ValidatingAdmissionPolicySpec } from "@kubernetes/client-node";
 import { holdIdPattern } from "../core/marks/hold-id.ts";
 import { holderName, holdLabel, markValue } from "../core/marks/keys.ts";
-import { text, texts } from "./cel.ts";
+import { text } from "./cel.ts";
 import { ownerValidations, ownerVariables } from "./policy-owners.ts";
 
 /** The subject of the holder's rights in a cluster: a group, or one service account. */
@@ -27,9 +27,11 @@ const othersUnchanged = (now: string, before: string, isOurs: string) =>
 const labelIn = (labels: string) => `variables.${labels}[?variables.label]`;
 const isHeld = (labels: string) => `${labelIn(labels)}.orValue('').matches(${text(holdIdPattern)})`;
 
-const variables = (annotations: readonly string[]) => ({
-  keys: texts(annotations),
-  present: text(annotations[0] ?? ""),
+const annotationIn = (annotations: string) => `variables.${annotations}[?variables.annotation]`;
+const isTrue = (annotations: string) => `${annotationIn(annotations)}.orValue('') == ${text(markValue)}`;
+
+const variables = (annotation: string) => ({
+  annotation: text(annotation),
   label: text(holdLabel),
   oldAnnotations: "oldObject.metadata.?annotations.orValue({})",
   newAnnotations: "object.metadata.?annotations.orValue({})",
@@ -37,17 +39,15 @@ const variables = (annotations: readonly string[]) => ({
   newLabels: "object.metadata.?labels.orValue({})",
   wasHeld: isHeld("oldLabels"),
   isHeld: isHeld("newLabels"),
-  oldKeys: "variables.keys.filter(k, k in variables.oldAnnotations)",
-  newKeys: "variables.keys.filter(k, k in variables.newAnnotations)",
-  sameAnnotations:
-    "variables.oldKeys == variables.newKeys && variables.oldKeys.all(k, variables.newAnnotations[k] == variables.oldAnnotations[k])",
+  hadAnnotation: "variables.annotation in variables.oldAnnotations",
+  hasAnnotation: "variables.annotation in variables.newAnnotations",
+  sameAnnotation: `${annotationIn("newAnnotations")} == ${annotationIn("oldAnnotations")}`,
   sameLabel: `${labelIn("newLabels")} == ${labelIn("oldLabels")}`,
-  changesMark: "!variables.sameLabel || !variables.sameAnnotations",
+  changesMark: "!variables.sameLabel || !variables.sameAnnotation",
   ...ownerVariables,
 });
 
 const mark = "a mark is the label and the annotation together";
-const isTrue = (map: string) => `variables.${map}[k] == ${text(markValue)}`;
 
 const validations = [
   {
@@ -63,7 +63,7 @@ const validations = [
     expression: othersUnchanged(
       "variables.newAnnotations",
       "variables.oldAnnotations",
-      "k in variables.keys",
+      "k == variables.annotation",
     ),
     message: "the node holder may change only its hold annotation",
   },
@@ -73,7 +73,7 @@ const validations = [
   },
   {
     expression:
-      "variables.wasHeld || !(variables.label in variables.oldLabels) || (variables.sameLabel && variables.sameAnnotations)",
+      "variables.wasHeld || !(variables.label in variables.oldLabels) || (variables.sameLabel && variables.sameAnnotation)",
     message: `this node is excluded: its label ${holdLabel} is its user's`,
   },
   {
@@ -82,40 +82,31 @@ const validations = [
   },
   {
     // Removed only as part of a mark, and never given another value.
-    expression: `variables.oldKeys.all(k, k in variables.newAnnotations ? variables.newAnnotations[k] == variables.oldAnnotations[k] : variables.wasHeld && ${isTrue("oldAnnotations")} && !(k in variables.othersKeys))`,
+    expression: `!variables.hadAnnotation || variables.sameAnnotation || (!variables.hasAnnotation && variables.wasHeld && ${isTrue("oldAnnotations")} && !variables.isOwnedByOthers)`,
     message: "the annotation on this node is its user's",
   },
   {
-    expression: "variables.sameAnnotations || (size(variables.oldKeys) <= 1 && size(variables.newKeys) <= 1)",
-    message: "one of the two annotations on this node is its user's",
-  },
-  {
-    // Under a former key there is nothing to add.
-    expression: `variables.newKeys.all(k, k in variables.oldAnnotations || (k == variables.present && variables.isHeld && ${isTrue("newAnnotations")}))`,
+    expression: `!variables.hasAnnotation || variables.hadAnnotation || (variables.isHeld && ${isTrue("newAnnotations")})`,
     message: mark,
   },
   {
     // Beside an annotation that was there without a label, a label would make the user's annotation ours.
-    expression: `!variables.isHeld || variables.newKeys.exists(k, ${isTrue("newAnnotations")} && (variables.wasHeld || !(k in variables.oldAnnotations)))`,
+    expression: `!variables.isHeld || (${isTrue("newAnnotations")} && (variables.wasHeld || !variables.hadAnnotation))`,
     message: mark,
   },
   {
     // The label may be removed alone where the annotation that stays is its user's: by its value, or by its owner.
-    expression: `variables.isHeld || !variables.wasHeld || !variables.newKeys.exists(k, ${isTrue("newAnnotations")} && !(k in variables.othersKeys))`,
+    expression: `variables.isHeld || !variables.wasHeld || !(${isTrue("newAnnotations")}) || variables.isOwnedByOthers`,
     message: mark,
   },
   ...ownerValidations,
 ];
 
 /**
- * What the holder may change on a node: its mark, and nothing else. It may mark under the first of these annotations; the
- * others are those of earlier deployments, under which it may only remove marks. The cluster refuses the rest even if our
- * code is wrong.
+ * What the holder may change on a node: its mark by this annotation, and nothing else. The cluster refuses the rest even
+ * if our code is wrong.
  */
-export const policySpec = (
-  annotations: readonly string[],
-  subject: Subject,
-): V1ValidatingAdmissionPolicySpec => ({
+export const policySpec = (annotation: string, subject: Subject): V1ValidatingAdmissionPolicySpec => ({
   failurePolicy: "Fail",
   // With the server's defaults, so that what is stored can be compared as a whole.
   matchConstraints: {
@@ -127,6 +118,6 @@ export const policySpec = (
     ],
   },
   matchConditions: [{ name: "ours", expression: requestedBy(subject) }],
-  variables: Object.entries(variables(annotations)).map(([name, expression]) => ({ name, expression })),
+  variables: Object.entries(variables(annotation)).map(([name, expression]) => ({ name, expression })),
   validations,
 });

@@ -77,7 +77,7 @@ export class KubernetesNodes implements Nodes {
   #change({ do: what, node, holdId, scope }: NodeChange, context: CallContext): Promise<Outcome> {
     const { api, annotation } = this.#options;
     if (what === "release") {
-      const plan = (present: ManagedNode) => planRelease(present, { holdId, keys: [annotation] });
+      const plan = (present: ManagedNode) => planRelease(present, { holdId, annotation });
       return changeNode(api, node, { plan, context });
     }
     const plan = (present: ManagedNode) => planMark(present, { holdId, annotation });

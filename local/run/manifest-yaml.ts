@@ -9,21 +9,18 @@ export type RightsFor = "functions" | "run";
 
 /** The manifest as text for `kubectl apply`; the same input gives the same bytes. */
 export const manifestYaml = (
-  annotations: readonly string[],
+  annotation: string,
   { rightsFor = "functions", ...options }: RightsOptions & Readonly<{ rightsFor?: RightsFor }> = {},
 ): string =>
   yamlOf(
     rightsFor === "run"
-      ? rightsToRun(annotations, options)
-      : accessManifest(annotations, options).map(({ object }) => object),
+      ? rightsToRun(annotation, options)
+      : accessManifest(annotation, options).map(({ object }) => object),
   );
 
 /** The same objects, with the right to watch nodes, and the right to the Lease that keeps two from working at once. */
-export const rightsToRun = (
-  annotations: readonly string[],
-  options: RightsOptions = {},
-): readonly object[] => [
-  ...accessManifest(annotations, options).map(({ object }) =>
+export const rightsToRun = (annotation: string, options: RightsOptions = {}): readonly object[] => [
+  ...accessManifest(annotation, options).map(({ object }) =>
     object.kind === "ClusterRole" ? watching(object) : object,
   ),
   leaseRole,

@@ -16,11 +16,11 @@ const refuse = (status: number, name = "") => {
 const missing = () => refuse(404, "karpenter-node-holder");
 const compare = ({ api }: Readonly<{ api: KubernetesCaller }>, holdAnnotation: string) =>
   compareManifest(api, { holdAnnotation }, { deadline: noon });
-const policy = admissionPolicy([annotation]);
+const policy = admissionPolicy(annotation);
 const { matchConstraints: constraints, matchConditions: conditions = [] } = policy.spec ?? {};
 
 it("our rights are right when all we want is there, whatever the server added", async () => {
-  const stored = new Map(accessManifest([annotation]).map(({ path, object }) => [path, object]));
+  const stored = new Map(accessManifest(annotation).map(({ path, object }) => [path, object]));
   const server = answering(({ path }) => {
     const object = stored.get(path);
     const metadata = { ...Object(object).metadata, uid: "1", managedFields: [] };

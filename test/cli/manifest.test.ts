@@ -24,7 +24,7 @@ describe("the command manifest", () => {
   it("prints what a deployment writes into its cluster", async () => {
     const { exit, output } = await manifest();
     expect(exit).toBe(0);
-    expect(`${output}\n`).toBe(manifestYaml([Karpenter.v1.annotation], { auto: true }));
+    expect(`${output}\n`).toBe(manifestYaml(Karpenter.v1.annotation, { auto: true }));
     expect(verbs(output)).toEqual(["get", "list", "patch", ...ofOthers]);
     const ofRun = await manifest("--holder", "run", "--mode", "observe");
     expect(verbs(ofRun.output)).toEqual(["get", "list", "watch", ...ofOthers, ...ofLease]);

@@ -27,7 +27,7 @@ describe("our rights in a cluster", () => {
     const server = answering(({ body }) => body);
     expect(await accessOf(server).write(annotation)).toBe("with policy");
     const written = server.calls.filter(({ method }) => method !== "DELETE");
-    expect(written.map(({ path }) => path)).toEqual(accessManifest([annotation]).map(({ path }) => path));
+    expect(written.map(({ path }) => path)).toEqual(accessManifest(annotation).map(({ path }) => path));
     for (const { method, query, contentType } of written) {
       expect({ method, query, contentType }).toEqual({
         method: "PATCH",

@@ -7,14 +7,16 @@ const name = "karpenter-node-holder";
 const rbac = "rbac.authorization.k8s.io";
 const admission = "admissionregistration.k8s.io";
 const account: Subject = { kind: "ServiceAccount", name: "it's", namespace: "holder" };
-const keys = ["example.com/a"];
+const annotation = "example.com/a";
 
 const objectsFor = (subject?: Subject) =>
-  new Map(accessManifest(keys, subject && { subject }).map(({ object }) => [object.kind, Object(object)]));
+  new Map(
+    accessManifest(annotation, subject && { subject }).map(({ object }) => [object.kind, Object(object)]),
+  );
 
 describe("our objects in a cluster", () => {
   it("have one name, and a place each", () => {
-    const objects = accessManifest(keys);
+    const objects = accessManifest(annotation);
     expect(objects.map(({ path }) => path)).toEqual([
       `/apis/${rbac}/v1/clusterroles/${name}`,
       `/apis/${admission}/v1/validatingadmissionpolicies/${name}`,
@@ -35,11 +37,11 @@ describe("our objects in a cluster", () => {
     const roleIn = (objects: readonly object[]) =>
       objects.map(Object).find(({ kind }) => kind === "ClusterRole").rules;
     const nodeClaims = { apiGroups: ["karpenter.sh"], resources: ["nodeclaims"], verbs: ["list"] };
-    expect(roleIn(accessManifest(keys, { mode }).map(({ object }) => object))).toEqual([
+    expect(roleIn(accessManifest(annotation, { mode }).map(({ object }) => object))).toEqual([
       { apiGroups: [""], resources: ["nodes"], verbs },
       nodeClaims,
     ]);
-    expect(roleIn(rightsToRun(keys, { mode }))).toEqual([
+    expect(roleIn(rightsToRun(annotation, { mode }))).toEqual([
       { apiGroups: [""], resources: ["nodes"], verbs: [...verbs, "watch"] },
       nodeClaims,
     ]);
@@ -48,12 +50,12 @@ describe("our objects in a cluster", () => {
   it.each([[undefined], [account]])(
     "allow to create Events in namespace default where that is asked for, and nothing else there: %j",
     (subject) => {
-      const [role, binding, ...others] = accessManifest(keys, {
+      const [role, binding, ...others] = accessManifest(annotation, {
         nodeEvents: true,
         ...(subject && { subject }),
       })
         .map(({ object }) => Object(object))
-        .slice(accessManifest(keys).length);
+        .slice(accessManifest(annotation).length);
       expect(others).toEqual([]);
       expect(role).toMatchObject({ kind: "Role", metadata: { name, namespace: "default" } });
       expect(role.rules).toEqual([{ apiGroups: [""], resources: ["events"], verbs: ["create"] }]);
@@ -91,7 +93,7 @@ describe("the rights of run", () => {
   it.each([[undefined], [account]])(
     "have one Lease in kube-system beside, for the same subject: %j",
     (subject) => {
-      const objects = rightsToRun(keys, subject && { subject }).map(Object);
+      const objects = rightsToRun(annotation, subject && { subject }).map(Object);
       const find = (wanted: string) => objects.find(({ kind }) => kind === wanted);
       const leases = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
       expect(find("Role")).toMatchObject({
@@ -103,15 +105,15 @@ describe("the rights of run", () => {
       });
       expect(find("RoleBinding").subjects).toEqual(find("ClusterRoleBinding").subjects);
       expect(find("RoleBinding").roleRef).toMatchObject({ kind: "Role", name });
-      expect(accessManifest(keys).map(({ object }) => object.kind)).not.toContain("Role");
+      expect(accessManifest(annotation).map(({ object }) => object.kind)).not.toContain("Role");
     },
   );
 });
 
 describe("the printed manifest", () => {
   it("is the same bytes every time, and names each object once", () => {
-    const text = manifestYaml(keys);
-    expect(manifestYaml(keys)).toBe(text);
+    const text = manifestYaml(annotation);
+    expect(manifestYaml(annotation)).toBe(text);
     // No line is folded: CEL reads better as it is written.
     expect(text).not.toMatch(/: >-?$/m);
     expect(text.match(/^kind: .*$/gm)).toEqual([...objectsFor().keys()].map((kind) => `kind: ${kind}`));

@@ -2,18 +2,7 @@ import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { usersLabels } from "../contracts/nodes-world.ts";
 import { admittedOwners, refusedOwners } from "./policy-owner-cases.ts";
-import {
-  annotate,
-  annotation,
-  both,
-  type Case,
-  label,
-  mark,
-  type Node,
-  older,
-  type Request,
-  users,
-} from "./policy-requests.ts";
+import { annotate, annotation, both, type Case, label, mark, type Node, users } from "./policy-requests.ts";
 
 const [h1, h2] = [holdId(1), holdId(2)];
 const never = { labels: { [holdLabel]: "never" } };
@@ -75,39 +64,4 @@ export const refused: readonly Case[] = [
     [`taking "${users}" and the annotation off`, mark(users), both(null, null)],
     [`taking the annotation beside "${users}" off`, mark(users), annotate(null)],
   ]),
-];
-
-const underOlder: Node = { annotations: { [older]: "true" } };
-const olderMark: Node = { ...label(h1), ...underOlder } as Node;
-const underBoth: Node = { ...label(h1), annotations: { [older]: "true", [annotation]: "true" } } as Node;
-const withoutOlder: Request = { annotations: { [older]: null } };
-const withoutOlderMark: Request = { ...label(null), ...withoutOlder };
-
-/** What it admits while a former key is recorded. */
-export const admittedWhileChanging: readonly Case[] = [
-  ["a mark under the present key", {}, both(h1, "true")],
-  ["removing a mark under the former key", olderMark, withoutOlderMark],
-  ["removing a mark under the present key", mark(h1), both(null, null)],
-];
-
-/** What it refuses meanwhile. */
-export const refusedWhileChanging: readonly Case[] = [
-  ["a mark under the former key", {}, olderMark],
-  ["completing half a mark under the former key", label(h1) as Node, { ...label(h2), ...underOlder }],
-  ["a label beside the user's former key alone", underOlder, label(h1)],
-  ["taking the user's former key off", underOlder, withoutOlder],
-  [
-    "a mark in place of a user's annotation",
-    underOlder,
-    { ...label(h1), annotations: { [older]: null, [annotation]: "true" } },
-  ],
-  ["a mark beside the user's other key", underOlder, both(h1, "true")],
-  ["a mark beside the user's other value", { annotations: { [older]: "8h" } }, both(h1, "true")],
-  ["removing the present key beside the other one", underBoth, both(null, null)],
-  ["removing the former key beside the other one", underBoth, withoutOlderMark],
-  ["removing both", underBoth, { ...label(null), annotations: { [older]: null, [annotation]: null } }],
-  ["taking one of two off", underBoth, withoutOlder],
-  ["adding the present key to a mark", olderMark, both(h2, "true")],
-  ["the present key without the label", {}, annotate("true")],
-  ["taking the former key off and leaving the label", olderMark, withoutOlder],
 ];

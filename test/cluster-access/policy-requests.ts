@@ -3,7 +3,6 @@ import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.t
 import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 
 export const { annotation } = Karpenter.v1;
-export const older = Karpenter["v0.31"].annotation;
 
 type Texts = Readonly<Record<string, string | null>>;
 /** An entry of managedFields: which fields a manager owns. */
@@ -39,7 +38,7 @@ const mergePatch = "application/merge-patch+json";
 /** The calls of an administrator that make this node. */
 export function callsThatMake({ labels = {}, annotations = {}, owners }: Node): readonly KubernetesCall[] {
   const isMarked = isHoldId(labels[holdLabel] ?? undefined);
-  const isOfMark = (key: string) => isMarked && [holdLabel, annotation, older].includes(key);
+  const isOfMark = (key: string) => isMarked && [holdLabel, annotation].includes(key);
   const some = (texts: Texts, ofMark: boolean) =>
     Object.fromEntries(Object.entries(texts).filter(([key]) => isOfMark(key) === ofMark));
   // At least one label, so that there is always a map to patch.

@@ -105,7 +105,7 @@ describe("a run beside another holder", () => {
       world.cluster.serve(path, JSON.parse(JSON.stringify(object)));
     }
   };
-  const functions = () => accessManifest([annotation]).map(({ object }) => object);
+  const functions = () => accessManifest(annotation).map(({ object }) => object);
 
   it.each<[string, () => unknown, string]>([
     [
@@ -114,7 +114,7 @@ describe("a run beside another holder", () => {
       "1 nodes carry",
     ],
     ["a deployed holder has rights", () => install(functions()), "a deployed holder"],
-    ["a Pod has rights", () => install(rightsToRun([annotation], { subject: account })), "a holder in a Pod"],
+    ["a Pod has rights", () => install(rightsToRun(annotation, { subject: account })), "a holder in a Pod"],
   ])("refuses to start where %s, unless it is to take its place", async (_, prepare, because) => {
     prepare();
     const before = world.cluster.nodes();
@@ -128,7 +128,7 @@ describe("a run beside another holder", () => {
   });
 
   it("starts with rights of its own, and where it may not read whose they are", async () => {
-    install(rightsToRun([annotation]));
+    install(rightsToRun(annotation));
     await (await world.start()).stop();
     world.cluster.fail({ kind: "status", status: 403 }, { path: clusterRolePath });
     await world.start();

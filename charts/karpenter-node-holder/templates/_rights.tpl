@@ -77,9 +77,7 @@ spec:
     - name: ours
       expression: request.userInfo.username == 'system:serviceaccount:{{ .root.Release.Namespace }}:{{ .account }}'
   variables:
-    - name: keys
-      expression: '[''{{ $annotation }}'']'
-    - name: present
+    - name: annotation
       expression: '''{{ $annotation }}'''
     - name: label
       expression: '''karpenter-node-holder/hold'''
@@ -95,24 +93,24 @@ spec:
       expression: variables.oldLabels[?variables.label].orValue('').matches('^[0-9]{8}t[0-9]{6}-[a-z0-9]{6}$')
     - name: isHeld
       expression: variables.newLabels[?variables.label].orValue('').matches('^[0-9]{8}t[0-9]{6}-[a-z0-9]{6}$')
-    - name: oldKeys
-      expression: variables.keys.filter(k, k in variables.oldAnnotations)
-    - name: newKeys
-      expression: variables.keys.filter(k, k in variables.newAnnotations)
-    - name: sameAnnotations
-      expression: variables.oldKeys == variables.newKeys && variables.oldKeys.all(k, variables.newAnnotations[k] == variables.oldAnnotations[k])
+    - name: hadAnnotation
+      expression: variables.annotation in variables.oldAnnotations
+    - name: hasAnnotation
+      expression: variables.annotation in variables.newAnnotations
+    - name: sameAnnotation
+      expression: variables.newAnnotations[?variables.annotation] == variables.oldAnnotations[?variables.annotation]
     - name: sameLabel
       expression: variables.newLabels[?variables.label] == variables.oldLabels[?variables.label]
     - name: changesMark
-      expression: '!variables.sameLabel || !variables.sameAnnotations'
+      expression: '!variables.sameLabel || !variables.sameAnnotation'
     - name: oldOwners
       expression: dyn(oldObject).metadata.?managedFields.orValue([])
     - name: newOwners
       expression: dyn(object).metadata.?managedFields.orValue([])
-    - name: othersKeys
-      expression: variables.keys.filter(k, variables.oldOwners.exists(a, !(a.?manager.orValue('') in ['karpenter-node-holder', 'ancient-changes', 'before-first-apply']) && a.?fieldsV1[?'f:metadata'][?'f:annotations'][?('f:' + k)].hasValue()))
+    - name: isOwnedByOthers
+      expression: variables.oldOwners.exists(a, !(a.?manager.orValue('') in ['karpenter-node-holder', 'ancient-changes', 'before-first-apply']) && a.?fieldsV1[?'f:metadata'][?'f:annotations'][?('f:' + variables.annotation)].hasValue())
     - name: changedFields
-      expression: '{''f:labels'': (variables.sameLabel ? [] : [''f:karpenter-node-holder/hold'']) + ((size(variables.oldLabels) == 0) != (size(variables.newLabels) == 0) ? [''.''] : []), ''f:annotations'': variables.keys.filter(k, (k in variables.oldAnnotations) != (k in variables.newAnnotations)).map(k, ''f:'' + k) + ((size(variables.oldAnnotations) == 0) != (size(variables.newAnnotations) == 0) ? [''.''] : [])}'
+      expression: '{''f:labels'': (variables.sameLabel ? [] : [''f:karpenter-node-holder/hold'']) + ((size(variables.oldLabels) == 0) != (size(variables.newLabels) == 0) ? [''.''] : []), ''f:annotations'': (variables.hadAnnotation == variables.hasAnnotation ? [] : [''f:'' + variables.annotation]) + ((size(variables.oldAnnotations) == 0) != (size(variables.newAnnotations) == 0) ? [''.''] : [])}'
     - name: oldUpdates
       expression: variables.oldOwners.filter(a, a.?operation.orValue('') == 'Update')
     - name: folds
@@ -120,23 +118,21 @@ spec:
   validations:
     - expression: object.spec == oldObject.spec && object.metadata.?finalizers.orValue([]) == oldObject.metadata.?finalizers.orValue([]) && object.metadata.?ownerReferences.orValue([]) == oldObject.metadata.?ownerReferences.orValue([]) && object.metadata.?generateName.orValue('') == oldObject.metadata.?generateName.orValue('')
       message: the node holder may change nothing but its mark
-    - expression: variables.newAnnotations.all(k, k in variables.keys || (k in variables.oldAnnotations && variables.oldAnnotations[k] == variables.newAnnotations[k])) && variables.oldAnnotations.all(k, k in variables.keys || k in variables.newAnnotations)
+    - expression: variables.newAnnotations.all(k, k == variables.annotation || (k in variables.oldAnnotations && variables.oldAnnotations[k] == variables.newAnnotations[k])) && variables.oldAnnotations.all(k, k == variables.annotation || k in variables.newAnnotations)
       message: the node holder may change only its hold annotation
     - expression: variables.newLabels.all(k, k == variables.label || (k in variables.oldLabels && variables.oldLabels[k] == variables.newLabels[k])) && variables.oldLabels.all(k, k == variables.label || k in variables.newLabels)
       message: the node holder may change only its hold label
-    - expression: variables.wasHeld || !(variables.label in variables.oldLabels) || (variables.sameLabel && variables.sameAnnotations)
+    - expression: variables.wasHeld || !(variables.label in variables.oldLabels) || (variables.sameLabel && variables.sameAnnotation)
       message: 'this node is excluded: its label karpenter-node-holder/hold is its user''s'
     - expression: variables.isHeld || !(variables.label in variables.newLabels) || variables.sameLabel
       message: the node holder may set its label karpenter-node-holder/hold to the id of a hold only
-    - expression: 'variables.oldKeys.all(k, k in variables.newAnnotations ? variables.newAnnotations[k] == variables.oldAnnotations[k] : variables.wasHeld && variables.oldAnnotations[k] == ''true'' && !(k in variables.othersKeys))'
+    - expression: '!variables.hadAnnotation || variables.sameAnnotation || (!variables.hasAnnotation && variables.wasHeld && variables.oldAnnotations[?variables.annotation].orValue('''') == ''true'' && !variables.isOwnedByOthers)'
       message: the annotation on this node is its user's
-    - expression: variables.sameAnnotations || (size(variables.oldKeys) <= 1 && size(variables.newKeys) <= 1)
-      message: one of the two annotations on this node is its user's
-    - expression: variables.newKeys.all(k, k in variables.oldAnnotations || (k == variables.present && variables.isHeld && variables.newAnnotations[k] == 'true'))
+    - expression: '!variables.hasAnnotation || variables.hadAnnotation || (variables.isHeld && variables.newAnnotations[?variables.annotation].orValue('''') == ''true'')'
       message: a mark is the label and the annotation together
-    - expression: '!variables.isHeld || variables.newKeys.exists(k, variables.newAnnotations[k] == ''true'' && (variables.wasHeld || !(k in variables.oldAnnotations)))'
+    - expression: '!variables.isHeld || (variables.newAnnotations[?variables.annotation].orValue('''') == ''true'' && (variables.wasHeld || !variables.hadAnnotation))'
       message: a mark is the label and the annotation together
-    - expression: variables.isHeld || !variables.wasHeld || !variables.newKeys.exists(k, variables.newAnnotations[k] == 'true' && !(k in variables.othersKeys))
+    - expression: variables.isHeld || !variables.wasHeld || !(variables.newAnnotations[?variables.annotation].orValue('') == 'true') || variables.isOwnedByOthers
       message: a mark is the label and the annotation together
     - expression: variables.newOwners.all(a, (variables.folds && (a.?operation.orValue('') == 'Update' && (a.?manager.orValue('') == 'ancient-changes' && a.?apiVersion.orValue('') == 'v1' && a.?subresource.orValue('') == ''))) || (variables.oldOwners.filter(b, a.?manager == b.?manager && a.?operation == b.?operation && a.?apiVersion == b.?apiVersion && a.?subresource == b.?subresource).map(b, b.fieldsV1) + [dyn({})]).exists(b, a.fieldsV1.all(k, b[?k] == optional.of(a.fieldsV1[k]) || (k == 'f:metadata' && size(a.fieldsV1[k]) > 0 && a.fieldsV1[k].all(m, b[?k][?m] == optional.of(a.fieldsV1[k][m]) || (m in variables.changedFields && (!(size(a.fieldsV1[k][m]) == 0 || '.' in a.fieldsV1[k][m]) || (b[?k][?m][?'.'].hasValue() || b[?k][?m] == optional.of(dyn({})) || ('.' in variables.changedFields[m] && (a.?manager.orValue('') == 'karpenter-node-holder' && a.?apiVersion.orValue('') == 'v1' && a.?subresource.orValue('') == '')))) && a.fieldsV1[k][m].all(f, f == '.' || (b[?k][?m][?f] == optional.of(a.fieldsV1[k][m][f]) || (f in variables.changedFields[m] && (a.?manager.orValue('') == 'karpenter-node-holder' && a.?apiVersion.orValue('') == 'v1' && a.?subresource.orValue('') == ''))))))))))
       message: the node holder may own only its mark, and take nothing else from an owner

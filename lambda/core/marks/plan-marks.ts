@@ -55,51 +55,45 @@ type Manager = Readonly<{ manager: string; annotations: readonly string[] }>;
 /** A node's metadata with the managers that the API server records for its annotations, in its order. */
 export type ManagedNode = NodeMeta & Readonly<{ version: string; writers: readonly Manager[] }>;
 
-/** The annotation key of our marks, and those of earlier deployments, as far as they are recorded. */
-export type MarkKeys = readonly [present: string, ...former: string[]];
-
 /** Which mark is to be removed: this hold's, or that of any hold where none is named. */
-export type MarkToRelease = Readonly<{ holdId?: string; keys: MarkKeys }>;
+export type MarkToRelease = Readonly<{ holdId?: string; annotation: string }>;
 
 export type ReleaseOutcome = "released" | "kept";
 
 /**
- * Removes a mark: the label, and every annotation that is ours, also under a key of an earlier deployment. Annotations
- * of the node's user stay, also one that another manager has set or applies beside us; a node with one under the present
- * key counts as kept.
+ * Removes a mark: the label, and every annotation that is ours, also under another key. Annotations of the node's user
+ * stay, also one that another manager has set or applies beside us; a node with one under this key counts as kept.
  */
-export function planRelease(node: ManagedNode, { holdId, keys }: MarkToRelease): Decision<ReleaseOutcome> {
+export function planRelease(
+  node: ManagedNode,
+  { holdId, annotation }: MarkToRelease,
+): Decision<ReleaseOutcome> {
   const { labels, annotations = {}, writers, version } = node;
   const label = labels?.[holdLabel];
-  const [present] = keys;
-  const isAnnotated = annotations[present] !== undefined;
+  const isAnnotated = annotations[annotation] !== undefined;
   if (!isHoldId(label) || (holdId !== undefined && label !== holdId))
     return { outcome: label === undefined && !isAnnotated ? "released" : "kept" };
-  const ours = oursOn(node, keys);
-  const after = [...keys, ...ours].map((key) => [key, ours.has(key) ? null : (annotations[key] ?? null)]);
+  const ours = oursOn(node, annotation);
+  const after = [annotation, ...ours].map((key) => [key, ours.has(key) ? null : (annotations[key] ?? null)]);
   const givenUp = writers.flatMap(({ manager, annotations: owned }, i) =>
     manager === holderName && owned.some((key) => !ours.has(key)) ? [i] : [],
   );
   return {
-    outcome: isAnnotated && !ours.has(present) ? "kept" : "released",
+    outcome: isAnnotated && !ours.has(annotation) ? "kept" : "released",
     change: { label: null, annotations: Object.fromEntries(after), owners: { version, givenUp } },
   };
 }
 
 /** The annotations of a marked node that are ours. */
-function oursOn(node: ManagedNode, keys: MarkKeys): ReadonlySet<string> {
-  const [present, ...former] = keys;
+function oursOn(node: ManagedNode, annotation: string): ReadonlySet<string> {
   const marks = Object.entries(node.annotations ?? {}).flatMap(([key, value]) =>
     value === markValue ? [{ key, by: setBy(node, key) }] : [],
   );
-  const others = marks.filter(
-    ({ key, by }) => key !== present && (by === "us" || (by === "unknown" && former.includes(key))),
-  );
+  const known = marks.filter(({ by }) => by === "us");
   // Without a recorded manager, what is beside our label is ours; but not beside a mark under another key, because the
-  // user may have set the present key before us.
-  const isOurs = (by: SetBy) => by === "us" || (by === "unknown" && others.length === 0);
-  const own = marks.filter(({ key, by }) => key === present && isOurs(by));
-  return new Set([...others, ...own].map(({ key }) => key));
+  // user may have set this key before us.
+  const unknown = marks.filter(({ key, by }) => key === annotation && by === "unknown");
+  return new Set((known.length > 0 ? known : unknown).map(({ key }) => key));
 }
 
 type SetBy = "us" | "another manager" | "unknown";

@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { holderName, holdLabel } from "../../../lambda/core/marks/keys.ts";
-import { type MarkKeys, type MarkToRelease, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
+import { type MarkToRelease, planRelease } from "../../../lambda/core/marks/plan-marks.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
 import { usersLabels } from "../../contracts/nodes-world.ts";
 
 const [h1, h2] = [holdId(1), holdId(2)];
-const keys: MarkKeys = ["new"];
-const withFormer: MarkKeys = ["new", "old"];
+const annotation = "new";
 
 type Texts = Readonly<Record<string, string>>;
 type Writers = Readonly<Record<string, readonly string[]>>;
@@ -37,7 +36,7 @@ describe("the mark of a hold", () => {
     ["a user's annotation", aNode(undefined, { new: "true" }), { outcome: "kept" }],
     ["a bare node", aNode(undefined), { outcome: "released" }],
   ])("released from %s", (_, node, decision) => {
-    expect(planRelease(node, { holdId: h1, keys })).toEqual(decision);
+    expect(planRelease(node, { holdId: h1, annotation })).toEqual(decision);
   });
 
   it.each<[string, Writers]>([
@@ -46,7 +45,7 @@ describe("the mark of a hold", () => {
     ["the server has folded our entry of", { "ancient-changes": ["new"] }],
     ["was there before the server recorded owners", { "before-first-apply": ["new"], [holderName]: ["x"] }],
   ])("is removed with an annotation that %s", (_, writers) => {
-    const { change, outcome } = planRelease(aNode(h1, { new: "true" }, writers), { holdId: h1, keys });
+    const { change, outcome } = planRelease(aNode(h1, { new: "true" }, writers), { holdId: h1, annotation });
     expect([outcome, change?.annotations]).toEqual(["released", { new: null }]);
   });
 
@@ -57,21 +56,21 @@ describe("the mark of a hold", () => {
   ])("is removed without the annotation %s", (_, writers, givenUp) => {
     const change = changeTo({ new: "true" }, ...givenUp);
     const decision = { outcome: "kept", change };
-    expect(planRelease(aNode(h1, { new: "true" }, writers), { holdId: h1, keys })).toEqual(decision);
+    expect(planRelease(aNode(h1, { new: "true" }, writers), { holdId: h1, annotation })).toEqual(decision);
   });
 
   it.each<[string, Texts, Writers, string, string | null]>([
     ["both keys, where we set both", bothKeys, { [holderName]: ["new", "old"] }, "released", null],
-    ["the former key alone", { old: "true" }, { [holderName]: ["old"] }, "released", null],
+    ["the key of that deployment alone", { old: "true" }, { [holderName]: ["old"] }, "released", null],
     [
-      "the former key, where a user set the present one",
+      "that key, where a user set the present one",
       bothKeys,
       { [holderName]: ["old"], kubectl: ["new"] },
       "kept",
       "true",
     ],
     [
-      "the former key, where no writer of the present one is recorded",
+      "that key, where no writer of the present one is recorded",
       bothKeys,
       { [holderName]: ["old"] },
       "kept",
@@ -80,7 +79,7 @@ describe("the mark of a hold", () => {
   ])(
     "that a function of an earlier deployment put is removed from %s",
     (_, annotations, writers, outcome, present) => {
-      expect(planRelease(aNode(h1, annotations, writers), { holdId: h1, keys })).toEqual({
+      expect(planRelease(aNode(h1, annotations, writers), { holdId: h1, annotation })).toEqual({
         outcome,
         change: changeTo({ old: null, new: present }),
       });
@@ -94,56 +93,57 @@ describe("the mark of a hold", () => {
     ["with another value", { other: "8h" }, { [holderName]: ["other"] }],
   ])("leaves an annotation under another key %s", (_, annotations, writers) => {
     const node = aNode(h1, { ...annotations, new: "true" }, writers);
-    expect(planRelease(node, { holdId: h1, keys }).change?.annotations).toEqual({ new: null });
+    expect(planRelease(node, { holdId: h1, annotation }).change?.annotations).toEqual({ new: null });
   });
 });
 
-describe("the marks of all holds, where former keys are recorded", () => {
-  it.each<[string, Texts, Writers, [old: string | null, present: string | null], string]>([
-    ["every annotation of ours", bothKeys, { [holderName]: ["old", "new"] }, [null, null], "released"],
-    ["one under the former key", { old: "true" }, {}, [null, null], "released"],
-    ["one without a recorded writer", { new: "true" }, {}, [null, null], "released"],
-    ["half a mark", {}, {}, [null, null], "released"],
-    ["all but the user's under the present key", bothKeys, { kubectl: ["new"] }, [null, "true"], "kept"],
-    ["all but one under the present key without a recorded writer", bothKeys, {}, [null, "true"], "kept"],
-    [
-      "all but one under the present key that a user set in turn with us",
-      bothKeys,
-      { [holderName]: ["new"], argo: ["new"] },
-      [null, "true"],
-      "kept",
-    ],
-    [
-      "the label alone beside the user's annotation",
-      { new: "true" },
-      { kubectl: ["new"] },
-      [null, "true"],
-      "kept",
-    ],
-    [
-      "all but the user's under a former key",
-      bothKeys,
-      { [holderName]: ["new"], kubectl: ["old"] },
-      ["true", null],
-      "released",
-    ],
-    ["all but the user's value", { old: "8h", new: "4h" }, {}, ["8h", "4h"], "kept"],
-  ])("are removed: %s", (_, annotations, writers, [old, present], outcome) => {
-    const decision = planRelease(aNode(h1, annotations, writers), { keys: withFormer });
-    expect([decision.outcome, decision.change?.annotations]).toEqual([outcome, { old, new: present }]);
-  });
-
-  it("are removed from a node without annotations", () => {
-    const decision = { outcome: "released", change: changeTo({ old: null, new: null }) };
-    expect(planRelease(aNode(h1), { keys: withFormer })).toEqual(decision);
-  });
+it.each<[string, Texts | undefined, Writers, after: Readonly<Record<string, string | null>>, string]>([
+  [
+    "every annotation of ours",
+    bothKeys,
+    { [holderName]: ["old", "new"] },
+    { old: null, new: null },
+    "released",
+  ],
+  ["one without a recorded writer", { new: "true" }, {}, { new: null }, "released"],
+  ["half a mark", {}, {}, { new: null }, "released"],
+  ["half a mark on a node without annotations", undefined, {}, { new: null }, "released"],
+  [
+    "the label alone beside the user's annotation",
+    { new: "true" },
+    { kubectl: ["new"] },
+    { new: "true" },
+    "kept",
+  ],
+  ["the label alone beside the user's value", { new: "4h" }, {}, { new: "4h" }, "kept"],
+  [
+    "all but one that a user set in turn with us",
+    bothKeys,
+    { [holderName]: ["old", "new"], argo: ["new"] },
+    { old: null, new: "true" },
+    "kept",
+  ],
+  [
+    "all but the user's under another key",
+    bothKeys,
+    { [holderName]: ["new"], kubectl: ["old"] },
+    { new: null },
+    "released",
+  ],
+])("of the marks of any hold is removed: %s", (_, annotations, writers, after, outcome) => {
+  const decision = planRelease(aNode(h2, annotations, writers), { annotation });
+  expect([decision.outcome, decision.change?.annotations]).toEqual([outcome, after]);
 });
 
 it.each<[string | undefined]>([[undefined], ...usersLabels.map((label): [string] => [label])])(
   "no node is changed that has the label %j",
   (label) => {
     const node = aNode(label, bothKeys, { [holderName]: ["old", "new"] });
-    const all: MarkToRelease[] = [{ keys: withFormer }, { holdId: h1, keys }, { holdId: label ?? "", keys }];
+    const all: MarkToRelease[] = [
+      { annotation },
+      { holdId: h1, annotation },
+      { holdId: label ?? "", annotation },
+    ];
     for (const what of all) expect(planRelease(node, what)).toEqual({ outcome: "kept" });
   },
 );

@@ -167,7 +167,7 @@ export class DeployedCluster {
   /** The kinds of the objects in the cluster that give the holder its rights and limit them. */
   async rights(): Promise<readonly string[]> {
     const api = KubernetesObjectApi.makeApiClient(this.config);
-    const found = accessManifest([]).map(({ path, object: { kind = "" } }) => {
+    const found = accessManifest("").map(({ path, object: { kind = "" } }) => {
       const apiVersion = path.split("/").slice(2, 4).join("/");
       return api.read({ apiVersion, kind, metadata: { name: holderName } }).then(
         () => [kind],

@@ -59,7 +59,7 @@ describe("what Helm renders", () => {
   ] as const)("has no fault with %s values, and has what they ask for", async (_, values, more) => {
     await helm(["lint", "--strict", chartFolder, "--kube-version", "1.36.0"], values);
     const objects = await template(values);
-    const ofRights = rightsToRun([annotation]).map((object) => Object(object).kind);
+    const ofRights = rightsToRun(annotation).map((object) => Object(object).kind);
     const toRelease = ofRights.filter((kind) => !kind.startsWith("Role"));
     const ofRun = ["ServiceAccount", "Deployment"];
     expect(kindsOf(objects.filter((one) => !isHook(one)))).toEqual(
@@ -116,7 +116,7 @@ describe("what Helm renders", () => {
         // What is released after an uninstall may be marked from before a holder observed.
         const settings = readSettings({ cluster: "prod", ...chosen });
         const ofHolder = { mode, auto: settings.auto, nodeEvents: writesNodeEvents(settings) };
-        const rights = rightsToRun([key], { subject, ...(name === releaser ? {} : ofHolder) });
+        const rights = rightsToRun(key, { subject, ...(name === releaser ? {} : ofHolder) });
         for (const expected of namedBy(name, rights)) {
           // Only a holder at work needs the Lease.
           if (name === releaser && expected.kind.startsWith("Role")) continue;

@@ -11,7 +11,7 @@ import type { World } from "./world.ts";
 /** Applies the holder's manifest. */
 export async function applyRights(plane: Plane, rightsFor: RightsFor): Promise<void> {
   const rights = join(plane.folder, "rights.yaml");
-  writeFileSync(rights, manifestYaml([Karpenter.v1.annotation], { rightsFor }));
+  writeFileSync(rights, manifestYaml(Karpenter.v1.annotation, { rightsFor }));
   await plane.kubectl(["apply", "-f", rights]);
 }
 

@@ -228,7 +228,7 @@ export function installedChart(): void {
 
   it("is not installed beside a deployed holder", async () => {
     const rights = join(newFolder(), "rights.yaml");
-    writeFileSync(rights, manifestYaml([annotation]));
+    writeFileSync(rights, manifestYaml(annotation));
     await plane.kubectl(["apply", "-f", rights]);
     await expect(install(minimal)).rejects.toThrow("invalid ownership metadata");
     expect(await left()).toEqual([]);

@@ -21,7 +21,7 @@ export function keptByUsers(open: () => Clients): void {
   const held = async () => parseNodeLife(await open().admin.call({ method: "GET", path }, soon()));
   const release = async () => {
     const node = await held();
-    const planned = planRelease(node, { holdId: h1, keys: [annotation] }).change;
+    const planned = planRelease(node, { holdId: h1, annotation }).change;
     if (planned) {
       const body = markPatch(node, planned);
       const patch = { method: "PATCH", path, contentType: "application/json-patch+json", body } as const;
