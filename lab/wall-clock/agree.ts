@@ -39,6 +39,6 @@ for (const trial of trials) {
   print(`${trial.trace}: ${line}: ${verdict}`);
 }
 print(
-  `${traces.length - different} of ${traces.length} traces agree: node time within ${100 * allowedShare} %, launches and evictions within the range (wall clock : virtual time; ${age()}).`,
+  `${traces.length - different} of ${traces.length} traces agree: ranges of node time meet within ${100 * allowedShare} %, those of launches and evictions within one launch, two evictions or 10 % (wall clock : virtual time; ${age()}).`,
 );
 process.exitCode = different === 0 ? 0 : 1;

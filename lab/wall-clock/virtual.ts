@@ -34,9 +34,10 @@ export async function playInVirtualTime(played: Played, chance: number): Promise
     const program = await buildLab(played.karpenter ?? labVersions[0] ?? "");
     const engine = new EngineProcess({ program, args: ["-config", config] });
     const settings = armOf(played.arm)?.holder;
-    const { result } = settings
-      ? await runHolder(engine, settings, () => {})
-      : { result: await new LockStep(engine).run(nobody, () => {}) };
+    if (!settings) return parseEngineResult(await new LockStep(engine).run(nobody, () => {}));
+    const { result, holder } = await runHolder(engine, settings, () => {});
+    const [error] = holder.errors;
+    if (error) throw new Error(`the holder logged an error: ${error}`);
     return parseEngineResult(result);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Agreement } from "../../../lab/wall-clock/agreement.ts";
+import type { Agreement, Counted } from "../../../lab/wall-clock/agreement.ts";
 import { compare, countedInVirtualTime } from "../../../lab/wall-clock/compare.ts";
 import { figuresOf } from "../../../lab/wall-clock/figures.ts";
 import { type Played, playOnWallClock, type Trial } from "../../../lab/wall-clock/play.ts";
@@ -13,17 +13,16 @@ const [alone, native, hold] = ["consolidate-after-0s", "consolidate-after-100s",
 /** A node goes when that pays, and Karpenter's own setting that waits for as long as a relaunch is worth. */
 const [pays, nativePays] = ["auto-2m-10s", "consolidate-after-2m"] as const;
 
-/** Short traces at lengths that show a whole hold; `within` is the share by which node time may differ. */
-const trials: readonly (Trial & { within?: number })[] = [
+/** Short traces at lengths that show a whole hold. */
+const trials: readonly Trial[] = [
   { trace: "dense", arm: hold, seed: 1, share: 0.42 },
   { trace: "vary", arm: hold, seed: 1, share: 0.6 },
   { trace: "roll", arm: hold, seed: 1, share: 0.9 },
   { trace: "roll", arm: alone, seed: 1, share: 0.9 },
   { trace: "rollout", arm: hold, seed: 1, share: 0.7 },
   { trace: "single", arm: hold, seed: 1, share: 0.6 },
-  // On the wall clock it launches 6 or 7 nodes, in virtual time 7: a single run differs by up to 15 %.
-  { trace: "shrink", arm: hold, seed: 1, share: 0.6, within: 0.25 },
-  { trace: "shrink", arm: pays, seed: 1, share: 0.8, within: 0.25 },
+  { trace: "shrink", arm: hold, seed: 1, share: 0.6 },
+  { trace: "shrink", arm: pays, seed: 1, share: 0.8 },
 ];
 /** Plays in virtual time: other phases of Karpenter's loop and other boots decide what is launched and evicted. */
 const chances = 20;
@@ -40,11 +39,11 @@ describe("the lab on the wall clock", () => {
   const figures = (trace: string, arm: string) => figuresOf(played(trace, arm));
 
   beforeAll(async () => {
-    const play = async ({ within, ...trial }: (typeof trials)[number]) => {
+    const play = async (trial: Trial) => {
       const name = `${trial.trace} ${trial.arm}`;
       const record = await playOnWallClock(trial);
       all.set(name, record);
-      agreements.set(name, await compare([record], chances, within));
+      agreements.set(name, await compare([record], chances));
     };
     await Promise.all(trials.map(play));
   }, 900_000);
@@ -57,8 +56,11 @@ describe("the lab on the wall clock", () => {
   });
 
   // The same work with Karpenter's own settings, in virtual time.
-  const alike = (trace: string, arm: string, ours: string = hold) =>
-    countedInVirtualTime({ ...played(trace, ours), arm }, 1);
+  const alike = (
+    trace: string,
+    arm: string,
+    { ours = hold, chance = 1 }: { ours?: string; chance?: number } = {},
+  ) => countedInVirtualTime({ ...played(trace, ours), arm }, chance);
 
   it("the holder launches no more nodes on dense bursts than consolidateAfter", async () => {
     const { launched } = figures("dense", hold);
@@ -79,13 +81,18 @@ describe("the lab on the wall clock", () => {
 
   it("a node that goes when that pays costs no more than consolidateAfter of its price, and kills no job", async () => {
     const held = figures("shrink", pays);
-    const native = await alike("shrink", nativePays, pays);
+    const native: Counted[] = [];
+    for (let chance = 1; chance <= 5; chance++)
+      native.push(await alike("shrink", nativePays, { chance, ours: pays }));
+    const most = (of: "launched" | "evicted" | "nodeMinutes") => Math.max(...native.map((run) => run[of]));
     expect(held.jobsRestarted).toBe(0);
-    expect(held.launched).toBeLessThanOrEqual(native.launched + 1);
-    expect(held.servicePodsEvicted).toBeLessThanOrEqual(native.evicted);
-    expect(held.nodeMinutes).toBeLessThanOrEqual(1.1 * native.nodeMinutes);
+    expect(held.launched).toBeLessThanOrEqual(most("launched") + 1);
+    expect(held.servicePodsEvicted).toBeLessThanOrEqual(most("evicted"));
+    // It looks once a minute, so each node stays half a minute longer in the mean.
+    expect(held.nodeMinutes).toBeLessThanOrEqual(1.1 * most("nodeMinutes") + 0.5 * held.launched);
     // Not because it held everything to the end.
-    expect(held.nodeMinutes).toBeLessThan(0.9 * (await alike("shrink", "hold-20m", pays)).nodeMinutes);
+    const toTheEnd = await alike("shrink", "hold-20m", { ours: pays });
+    expect(held.nodeMinutes).toBeLessThan(0.9 * toTheEnd.nodeMinutes);
   });
 
   it("the holder hardly slows Karpenter's own replacement of drifted nodes", () => {

@@ -1,0 +1,119 @@
+/** A mistake in the core: in this file, this text instead of that. */
+export type Mistake = Readonly<{ what: string; file: string; text: string; instead: string }>;
+
+const mistake = (what: string, file: string, text: string, instead = ""): Mistake => ({
+  ...{ what, text, instead },
+  file: `lambda/core/${file}`,
+});
+
+/** The model check notices each of them: `npm run planted`. */
+export const mistakes: readonly Mistake[] = [
+  mistake("a hold has no cap", "launches.ts", "return { at: earlier(asked, cap),", "return { at: asked,"),
+  mistake(
+    "a later launch extends nothing",
+    "launches.ts",
+    "counting.reduce(later, went?.lastLaunchAt ?? first)",
+    "(went?.lastLaunchAt ?? first)",
+  ),
+  mistake(
+    "a launch holds without end",
+    "launches.ts",
+    "return { at: asked, isCapped: false };",
+    "return { at: after(asked, asked.getTime()), isCapped: false };",
+  ),
+  mistake(
+    "a pause silences no launch",
+    "quiet.ts",
+    ".reduce(later, requestsCountFrom);",
+    ".reduce((a) => a, requestsCountFrom);",
+  ),
+  mistake("a pause holds nodes back from nothing", "plan.ts", "isKept && !isPaused(silence) ?", "isKept ?"),
+  mistake(
+    "a release by hand ends no request",
+    "plan.ts",
+    ".filter(({ at }) => at >= silence.requestsCountFrom)",
+  ),
+  mistake(
+    "a younger hold's mark is removed",
+    "plan-nodes.ts",
+    "if (!isHoldId(label) || label > hold.id) return [];",
+    "if (!isHoldId(label)) return [];",
+  ),
+  mistake("drifted nodes are held", "plan-nodes.ts", "      !drifted.has(node.name) &&\n", ""),
+  mistake(
+    "a request holds no drifted node",
+    "plan-nodes.ts",
+    "isRequested ? new Set() : driftedNodes(",
+    "driftedNodes(",
+  ),
+  mistake("nodes that were let go are marked again at once", "plan-nodes.ts", "!isLetGo.has(node.name) &&"),
+  mistake(
+    "a user's annotation is taken for a mark",
+    "marks/plan-marks.ts",
+    "!(isOtherHolds && value === markValue)",
+    "value !== markValue",
+  ),
+  mistake(
+    "a node is released in another manager's name",
+    "marks/plan-marks.ts",
+    'return managers.every((manager) => manager === holderName) ? "us" : "another manager";',
+    'return "us";',
+  ),
+  mistake("an older one-shot is taken for the next", "looks.ts", " && oneShot <= at;", ";"),
+  mistake(
+    "nobody looks for nodes that boot",
+    "looks.ts",
+    "if (age >= longestBoot) return undefined;",
+    "return undefined;",
+  ),
+  mistake(
+    "an event makes a request shorter",
+    "requests.ts",
+    'asked.cause === "person" ? asked.until : later(before.until, asked.until)',
+    "asked.until",
+  ),
+  mistake(
+    "a duplicate brings a released request back",
+    "requests.ts",
+    "!before?.releasedAt || asked.at > before.releasedAt;",
+    "true;",
+  ),
+  mistake("a released request still holds", "requests.ts", "until > now && !releasedAt;", "until > now;"),
+  mistake("a duplicate event counts twice", "figures.ts", " && seen[instance] === undefined,", ","),
+  mistake(
+    "history misses holds",
+    "reconcile.ts",
+    "  const past = pastOf({ ...record, hold }, now);\n  await journal.remember(past);",
+    "  const past = pastOf({ ...record, hold }, now);",
+  ),
+  mistake(
+    "a hold is closed while marks may come",
+    "reconcile.ts",
+    "return ended !== undefined && [",
+    "return false && [",
+  ),
+  mistake(
+    "orphaned marks stay",
+    "sweep.ts",
+    "return scope !== wholeCluster && scope !== poolScope(nodePool);",
+    "return false;",
+  ),
+  mistake(
+    "a node with work that must stay is let go",
+    "pays.ts",
+    "if (price.fixed) verdicts",
+    "if (false) verdicts",
+  ),
+  mistake(
+    "a node goes before that pays",
+    "pays.ts",
+    "else if (dueAt > now) verdicts",
+    "else if (false) verdicts",
+  ),
+  mistake(
+    "a hold ends beside running Jobs",
+    "plan.ts",
+    "untilJobsEnd(withLimit(launchHoldAfter(ofLaunches), facts), facts)",
+    "withLimit(launchHoldAfter(ofLaunches), facts)",
+  ),
+];
