@@ -9,13 +9,13 @@ const vpc = Vpc.fromVpcAttributes(stack, "Vpc", {
   availabilityZones: ["eu-west-1a", "eu-west-1b"],
   privateSubnetIds: ["subnet-0123456789abcdef0", "subnet-0123456789abcdef1"],
 });
+// The cluster's security group lets the functions in on port 443.
 new KarpenterNodeHolder(stack, "Holder", {
   cluster: "private",
   alarms: "none",
   vpc: {
     vpc,
     subnets: { availabilityZones: ["eu-west-1a"] },
-    // It lets the functions in on port 443.
     clusterSecurityGroups: [SecurityGroup.fromSecurityGroupId(stack, "Cluster", "sg-0123456789abcdef0")],
   },
 });
