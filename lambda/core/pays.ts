@@ -52,7 +52,7 @@ export type Look = Readonly<{
 }>;
 
 /** Karpenter takes a node within this time, or not at all. */
-export const takenWithin: Duration = minutes(10);
+const takenWithin: Duration = minutes(10);
 const aloneFor: Duration = hours(1);
 /** A record has room for this many nodes of each kind. */
 export const mostNodes = 200;

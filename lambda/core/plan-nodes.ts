@@ -3,7 +3,6 @@ import { longestBoot } from "./looks.ts";
 import { isHoldId } from "./marks/hold-id.ts";
 import { holdLabel } from "./marks/keys.ts";
 import { planMark } from "./marks/plan-marks.ts";
-import { takenWithin } from "./pays.ts";
 import type { Changed, NodeChange, NodeClaim, SeenNode, Unavailable } from "./ports.ts";
 import type { Hold, ScopeRecord } from "./record.ts";
 import type { Bound, Room } from "./room.ts";
@@ -75,15 +74,18 @@ export type NodeFacts = Readonly<{
   now: Date;
 }>;
 
+/** Where pods could not be read for so long, others may run by now on nodes that were let go. */
+const knownFor: Duration = minutes(15);
+
 /** What each node shall be, where that differs from what it is. */
 export function planNodes(facts: NodeFacts): readonly NodeChange[] {
   const { record, until, isRequested, view, rules, now } = facts;
   const { hold, scope } = record;
   if (!hold) return [];
   const drifted = isRequested ? new Set() : driftedNodes(view, rules, now);
-  // Karpenter has not taken the others; while pods cannot be read, that is decided here.
-  const letGo = Object.entries(record.account?.letGo ?? {}).filter(([, at]) => after(at, takenWithin) > now);
-  const isLetGo = new Set(letGo.map(([name]) => name));
+  const { account } = record;
+  const isKnown = account && after(account.at, knownFor) > now;
+  const isLetGo = new Set(isKnown ? Object.keys(account.letGo) : []);
   const isEnding = record.launchHold?.isEnding && !isRequested;
   const withJobs = isEnding ? nodesWithJobs(view, hold, rules) : undefined;
   return view.nodes.flatMap((node): NodeChange[] => {

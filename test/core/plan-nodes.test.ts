@@ -66,13 +66,17 @@ describe("while a scope is held", () => {
     ]);
   });
 
-  it("a node that was let go is marked again after ten minutes, also where its pods cannot be read", () => {
-    const ofNodes = { nodes: 3, pauses: noPauses, wasted: {}, leftAlone: {} };
-    const account = { at: at(-10), ...ofNodes, letGo: { bare: at(-10), marked: at(-9.9) } };
-    const record = aHeldRecord({ hold: aHold({ id: own }), account });
-    expect(changesOf([bare, marked, aNode("constructor")], { record })).toEqual([
-      ...["mark bare 2", "release marked 2", "mark constructor 2"],
-    ]);
+  it("a node that was let go is marked again where its pods could not be read for 15 minutes", () => {
+    const marksOf = (minute: number) => {
+      const account = { at: at(minute), nodes: 3, pauses: noPauses, wasted: {}, leftAlone: {} };
+      const record = aHeldRecord({
+        hold: aHold({ id: own }),
+        account: { ...account, letGo: { bare: at(minute), marked: at(minute) } },
+      });
+      return changesOf([bare, marked, aNode("constructor")], { record });
+    };
+    expect(marksOf(-14.9)).toEqual(["release marked 2", "mark constructor 2"]);
+    expect(marksOf(-15)).toEqual(["mark bare 2", "mark constructor 2"]);
   });
 
   it("drifted nodes are not marked, and those that were are released", () => {
