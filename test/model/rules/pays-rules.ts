@@ -39,7 +39,7 @@ export function mayGo(
 /** Looks come once a minute, and a node joins while functions run. */
 const slack = minutes(3);
 
-/** What was seen before: when somebody asked for a hold of a scope last, and until when nodes were left alone. */
+/** What was seen before: when no node of a scope was to be let go last, and until when nodes were left alone. */
 export type Seen = Readonly<{ asked: Map<Scope, Date | "now">; alone: Map<string, Date> }>;
 
 /**
@@ -55,7 +55,8 @@ export function* overdue({ world, karpenter, records }: Facts, { asked, alone }:
     const { launchHold, account } = known.record;
     const isHeld = heldUntil(known, after(time, goodSkew), after(time, -goodSkew)) !== undefined;
     const isAsked = known.record.requests.length > 0;
-    if (isAsked) asked.set(scope, "now");
+    // A hold that waits for Jobs lets no node go; when a launch extends it, all begins anew.
+    if (isAsked || launchHold?.isEnding) asked.set(scope, "now");
     else if (asked.get(scope) === "now") asked.set(scope, time);
     if (isAsked || !launchHold || !isHeld) continue;
     for (const [name, until] of Object.entries(account?.leftAlone ?? {})) alone.set(name, until);
