@@ -33,12 +33,6 @@ export const mistakes: readonly Mistake[] = [
     "plan.ts",
     ".filter(({ at }) => at >= silence.requestsCountFrom)",
   ),
-  mistake(
-    "a younger hold's mark is removed",
-    "plan-nodes.ts",
-    "if (!isHoldId(label) || label > hold.id) return [];",
-    "if (!isHoldId(label)) return [];",
-  ),
   mistake("drifted nodes are held", "plan-nodes.ts", "      !drifted.has(node.name) &&\n", ""),
   mistake(
     "a request holds no drifted node",
