@@ -47,30 +47,12 @@ export const mistakes: readonly Mistake[] = [
     "!(isOtherHolds && value === markValue)",
     "value !== markValue",
   ),
-  mistake(
-    "a node is released in another manager's name",
-    "marks/plan-marks.ts",
-    'return managers.every((manager) => manager === holderName) ? "us" : "another manager";',
-    'return "us";',
-  ),
   mistake("an older one-shot is taken for the next", "looks.ts", " && oneShot <= at;", ";"),
-  mistake(
-    "nobody looks for nodes that boot",
-    "looks.ts",
-    "if (age >= longestBoot) return undefined;",
-    "return undefined;",
-  ),
   mistake(
     "an event makes a request shorter",
     "requests.ts",
     'asked.cause === "person" ? asked.until : later(before.until, asked.until)',
     "asked.until",
-  ),
-  mistake(
-    "a duplicate brings a released request back",
-    "requests.ts",
-    "!before?.releasedAt || asked.at > before.releasedAt;",
-    "true;",
   ),
   mistake("a released request still holds", "requests.ts", "until > now && !releasedAt;", "until > now;"),
   mistake("a duplicate event counts twice", "figures.ts", " && seen[instance] === undefined,", ","),
@@ -79,12 +61,6 @@ export const mistakes: readonly Mistake[] = [
     "reconcile.ts",
     "  const past = pastOf({ ...record, hold }, now);\n  await journal.remember(past);",
     "  const past = pastOf({ ...record, hold }, now);",
-  ),
-  mistake(
-    "a hold is closed while marks may come",
-    "reconcile.ts",
-    "return ended !== undefined && [",
-    "return false && [",
   ),
   mistake(
     "orphaned marks stay",
