@@ -6,7 +6,7 @@ import type { Rules } from "./rules.ts";
 /** A request's name or reason is one line, because it is printed on terminals. */
 export const linePattern = /^\P{Cc}{1,1000}$/u;
 
-/** A window may be as long as it is. */
+/** No window is longer, whatever maxHold and maxRequest say. */
 export const longestWindow = hours(24 * 7);
 
 /** A record has room for this many requests; an event may bring any number. */

@@ -1,12 +1,9 @@
 import type { Part } from "../../infra/names.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
-import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import { noon } from "../../simulator/virtual-clock.ts";
+import { hours, minutes } from "../../lambda/core/duration.ts";
 import {
   adminSince,
   ago,
-  alarmIs,
-  cappedOn,
   clusterIs,
   endpointIs,
   envOf,
@@ -17,7 +14,6 @@ import {
   insideCluster,
   mappingIs,
   named,
-  nodePool,
   policyHas,
   queueIs,
   refusedTo,
@@ -25,22 +21,13 @@ import {
   schedulesAre,
   swept,
   timerIs,
-  withRules,
 } from "./differing.ts";
-import {
-  type Answers,
-  aFunction,
-  aHeldScope,
-  anAccount,
-  anAlarm,
-  aQueue,
-  type Differing,
-} from "./healthy-account.ts";
+import { type Answers, aFunction, aHeldScope, anAlarm, aQueue, type Differing } from "./healthy-account.ts";
 
 export type Row = readonly [how: string, differing: Differing, answers?: Answers];
 
 const noRight = { works: false, because: "no right" };
-const silent = (name: string) => () => {
+export const silent = (name: string) => () => {
   throw named(name, "not now");
 };
 const toEvents = {
@@ -49,11 +36,11 @@ const toEvents = {
   Action: "sqs:SendMessage",
 };
 const encrypted = { Bool: { "aws:SecureTransport": "false" } };
-const arn = (service: string, resource: string) => `arn:aws:${service}:eu-west-1:123456789012:${resource}`;
+export const arn = (service: string, resource: string) =>
+  `arn:aws:${service}:eu-west-1:123456789012:${resource}`;
 const logOf = (part: Part) =>
   arn("logs", `log-group:/aws/lambda/karpenter-node-holder-prod-${part}:log-stream:any`);
 const { SWEEP_EVERY: _, ...fewer } = aFunction("hold").env;
-const inWindows = { nodes: "0", schedule: "6 * * * *", duration: "54m" };
 const in2040 = new Date("2040-01-01T00:00:00Z");
 const oneAlarm = { alarms: async () => [anAlarm("sweep-silent", "OK")] };
 
@@ -195,73 +182,4 @@ export const brokenLinks: readonly Row[] = [
   ["no sweep ever ran", inRecord({ lastSweep: undefined })],
   ["one alarm alone is left", oneAlarm],
   ["one function with other code", { checks: { hold: { version: "0.0.1" } } }],
-];
-
-/** Each is one warning. */
-export const warnings: readonly Row[] = [
-  ["an update is under way", functionIs("hold", { lastUpdate: "InProgress" })],
-  ["a function that may run once at a time", functionIs("hold", { reservedConcurrency: 1 })],
-  ["a function that may not be invoked", { checks: { sweep: silent("AccessDeniedException") } }],
-  ["older code", { check: { version: "0.0.1" } }],
-  ["letters in a dead-letter queue", queueIs("undelivered", { waiting: 3 })],
-  ["a mapping whose last result is a problem", mappingIs("Enabled", "PROBLEM: Function call failed")],
-  ["a deployment under way", adminSince(ago(minutes(14)))],
-  ["needless rights", insideCluster({ needlessRights: ["delete nodes", "list events"] })],
-  ["a missing right to list NodeClaims", insideCluster({ missingRights: ["list nodeclaims"] })],
-  ["hold=auto without the right to list pods", insideCluster({ missingRights: ["list pods"] })],
-  [
-    "nodeEvents without the right to write Events",
-    withRules({ nodeEvents: "true" }, { missingRights: ["create events"] }),
-  ],
-  ["an old cluster without policies", insideCluster({ foreignChange: "admitted", kubernetes: "v1.29.4" })],
-  ["nodes stuck in deletion", insideCluster({ stuck: [{ node: "a", since: ago(hours(2)) }] })],
-  [
-    "nodes that users hold",
-    insideCluster({ userHeld: [{ node: "a", since: ago(hours(50)), by: "kubectl" }] }),
-  ],
-  [
-    "a pause",
-    inRecord({
-      pauses: [{ scope: "cluster", since: noon, until: after(noon, hours(90)), because: "upgrade" }],
-    }),
-  ],
-  [
-    "no sweep since the last deployment",
-    { ...functionIs("sweep", { changedAt: ago(minutes(12)) }), ...inRecord({ lastSweep: undefined }) },
-  ],
-  ["an alarm that is on", alarmIs("ALARM", { since: ago(hours(3)) })],
-  ["an alarm without data", alarmIs("INSUFFICIENT_DATA", { since: ago(minutes(30)) })],
-  ["an alarm without an action", alarmIs("OK", { notifies: false })],
-  [
-    "no alarm with an action",
-    {
-      alarms: async (names) => (await anAccount().alarms(names)).map((one) => ({ ...one, notifies: false })),
-    },
-  ],
-  ["no alarms at all", { alarms: async () => [] }],
-  [
-    "a topic's key does not let CloudWatch in",
-    {
-      unsent: async (names) =>
-        names
-          .slice(0, 2)
-          .map((name) => ({ name, why: `Failed to execute action arn:topic. Received error: "no"` })),
-    },
-  ],
-  ["holds that reached their cap on three days", withRules({ auto: false }), cappedOn(0, 1, 1, 6)],
-  ["a NodePool that is never consolidated", {}, nodePool({ consolidateAfter: "Never" })],
-  ["a NodePool with a budget of 0", withRules({ auto: false }), nodePool({ budgets: [{ nodes: "0" }] })],
-  ["a NodePool with a long consolidateAfter", {}, nodePool({ consolidateAfter: "10m" })],
-  ["a NodePool that is consolidated in six minutes of an hour", {}, nodePool({ budgets: [inWindows] })],
-  [
-    "a NodePool of which empty nodes never go, and others in windows",
-    {},
-    nodePool({
-      budgets: [
-        { ...inWindows, reasons: ["Underutilized"] },
-        { nodes: "0", reasons: ["Empty"] },
-      ],
-    }),
-  ],
-  ["a NodePool of which only empty nodes are taken", {}, nodePool({ consolidationPolicy: "WhenEmpty" })],
 ];

@@ -15,8 +15,9 @@ import { version } from "../../lambda/version.ts";
 import { VirtualClock } from "../../simulator/virtual-clock.ts";
 import { fakeAws, json } from "../support/fake-aws.ts";
 import { functionsHave, withRules } from "./differing.ts";
-import { brokenLinks, type Row, warnings } from "./doctor-damage.ts";
+import { brokenLinks, type Row } from "./doctor-damage.ts";
 import { others } from "./doctor-others.ts";
+import { warnings } from "./doctor-warnings.ts";
 import { anAccount, aQueue, aRule, broken, examined, examinedAccount, warned } from "./healthy-account.ts";
 
 describe("doctor", () => {

@@ -151,9 +151,9 @@ describe("once a week a sweep", () => {
       await setObserved({ world, context, record } as never, observed);
       await sweep(context());
     }
-    const told = world.events.weeks.map(({ removed, evicted, lasted }) => [removed, evicted, lasted]);
+    const reported = world.events.weeks.map(({ removed, evicted, lasted }) => [removed, evicted, lasted]);
     const week = minutes(aWeek);
-    expect(told).toEqual([
+    expect(reported).toEqual([
       [0, 0, week],
       [2, 3, week],
       [0, 0, week],

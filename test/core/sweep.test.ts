@@ -1,37 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
-import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import type { ScopeRecord } from "../../lambda/core/record.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
 import { reconcileAll, sweep } from "../../lambda/core/sweep.ts";
 import { Kind } from "../../lambda/record/item-table.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { aHeldRecord, aHold, aRecord } from "../support/builders.ts";
-import { coreWorld } from "../support/core-world.ts";
 import { at } from "./plans.ts";
-
-const [first, second, third] = [holdId(1), holdId(2), holdId(3)];
-const byPool = { scope: "nodepool" } as const;
-
-/** A world with a node in each of these NodePools, named after it. */
-function aWorld(records: readonly ScopeRecord[], rules: Partial<Rules> = {}, pools = ["web", "batch"]) {
-  const it = coreWorld({ records, rules });
-  for (const pool of pools) it.world.nodes.add(pool, { pool });
-  return it;
-}
-
-type World = ReturnType<typeof aWorld>["world"];
-const mark = ({ nodes }: World, marks: Readonly<Record<string, string>>) => {
-  for (const [name, id] of Object.entries(marks)) nodes.mark(name, id);
-};
-
-/** The record of a NodePool, whose launch hold is due at this minute. */
-const dueAt = (minute: number, pool: string, id: string): ScopeRecord =>
-  aHeldRecord({
-    scope: `nodepool/${pool}`,
-    hold: aHold({ id }),
-    launchHold: { startedAt: at(0), lastLaunchAt: at(minute - 20) },
-  });
+import { aWorld, byPool, dueAt, first, mark, second, third } from "./sweep-world.ts";
 
 describe("a sweep", () => {
   it("reads records, nodes, marks and NodeClaims once for all scopes", async () => {
@@ -110,52 +84,6 @@ describe("a sweep", () => {
     world.time = at(60);
     await sweep(context());
     expect(world.metrics.all("OldestHoldMs")).toEqual([minutes(10)]);
-  });
-});
-
-describe("orphaned marks", () => {
-  it("are removed: of holds that no record names, and of records that cannot be read", async () => {
-    const { world, context } = aWorld([aHeldRecord()], {}, ["a", "b", "c"]);
-    mark(world, { a: first, b: second, c: third });
-    world.time = at(5);
-    await sweep(context());
-    expect(world.nodes.marks()).toEqual({ a: first });
-    expect(world.metrics.total("OrphansFound")).toBe(2);
-  });
-
-  it("are also those of nodes that the settings leave out, though their hold is on", async () => {
-    const { world, context } = aWorld([aHeldRecord()], { nodePools: { only: [], except: ["batch"] } });
-    mark(world, { web: first, batch: first });
-    await sweep(context());
-    expect(world.nodes.marks()).toEqual({ web: first });
-  });
-
-  it("are those of a time to come: such a label keeps no node from its hold, nor held for ever", async () => {
-    const { world, context } = aWorld([aHeldRecord()]);
-    mark(world, { web: first, batch: "29991231t235959-forged" });
-    world.time = at(5);
-    await sweep(context());
-    expect(world.nodes.marks()).toEqual({ web: first });
-    await sweep(context());
-    expect(world.nodes.marks()).toEqual({ web: first, batch: first });
-  });
-
-  it("are those of another NodePool's hold, which looks after its own nodes alone", async () => {
-    const { world, context } = aWorld([dueAt(60, "web", second), dueAt(50, "batch", first)], byPool);
-    mark(world, { web: second, batch: second });
-    await sweep(context());
-    expect(world.nodes.marks()).toEqual({ web: second });
-    await sweep(context());
-    expect(world.nodes.marks()).toEqual({ web: second, batch: first });
-  });
-
-  it("are never a user's value in the label, nor the user's annotation", async () => {
-    const { world, context } = aWorld([]);
-    world.nodes.edit("web", "labels", holdLabel, "never");
-    world.nodes.edit("batch", "annotations", world.settings.holdAnnotation, "true");
-    const before = world.nodes.all();
-    await sweep(context());
-    expect([world.nodes.all(), world.metrics.total("OrphansFound")]).toEqual([before, 0]);
   });
 });
 

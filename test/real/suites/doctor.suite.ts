@@ -93,6 +93,13 @@ describe("doctor on a real deployment", () => {
     expect(findings.at(-1)?.what).toMatch(timed);
   });
 
+  let restore = async () => {};
+  const forbidding = (part: Part, action: string) => ({
+    damage: async () => {
+      restore = await forbid(world.emulator, operated, part, action);
+    },
+    repair: () => restore(),
+  });
   const breaks: readonly Break[] = [
     {
       how: "the rule is disabled",
@@ -150,10 +157,7 @@ describe("doctor on a real deployment", () => {
     },
     {
       how: "a function may not pass the role of the one-shots",
-      damage: async () => {
-        restore = await forbid(world.emulator, operated, "sweep", "iam:PassRole");
-      },
-      repair: () => restore(),
+      ...forbidding("sweep", "iam:PassRole"),
       link: "permissions",
       what: "sweep may not iam:PassRole",
     },
@@ -178,10 +182,7 @@ describe("doctor on a real deployment", () => {
     },
     {
       how: "the release function alone may not write to the table",
-      damage: async () => {
-        restore = await forbid(world.emulator, operated, "release", "dynamodb:PutItem");
-      },
-      repair: () => restore(),
+      ...forbidding("release", "dynamodb:PutItem"),
       link: "record",
       what: "the release function cannot write",
     },
@@ -196,7 +197,6 @@ describe("doctor on a real deployment", () => {
 
   const policyOf = (...Statement: object[]) => JSON.stringify({ Version: "2012-10-17", Statement });
   const denyAll = policyOf({ Effect: "Deny", Action: "lambda:*", Resource: "*" });
-  let restore = async () => {};
   const foreign = { GroupName: scheduleGroupName(cluster), Name: "backup" };
   const releaseAlias = { FunctionName: functionName(cluster, "release"), Name: scheduleAlias };
   const newest = { FunctionVersion: "$LATEST" };

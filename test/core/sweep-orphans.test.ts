@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import { sweep } from "../../lambda/core/sweep.ts";
+import { aHeldRecord } from "../support/builders.ts";
+import { at } from "./plans.ts";
+import { aWorld, byPool, dueAt, first, mark, second, third } from "./sweep-world.ts";
+
+describe("orphaned marks", () => {
+  it("are removed: of holds that no record names, and of records that cannot be read", async () => {
+    const { world, context } = aWorld([aHeldRecord()], {}, ["a", "b", "c"]);
+    mark(world, { a: first, b: second, c: third });
+    world.time = at(5);
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ a: first });
+    expect(world.metrics.total("OrphansFound")).toBe(2);
+  });
+
+  it("are also those of nodes that the settings leave out, though their hold is on", async () => {
+    const { world, context } = aWorld([aHeldRecord()], { nodePools: { only: [], except: ["batch"] } });
+    mark(world, { web: first, batch: first });
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ web: first });
+  });
+
+  it("are those of a time to come: such a label keeps no node from its hold, nor held for ever", async () => {
+    const { world, context } = aWorld([aHeldRecord()]);
+    mark(world, { web: first, batch: "29991231t235959-forged" });
+    world.time = at(5);
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ web: first });
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ web: first, batch: first });
+  });
+
+  it("are those of another NodePool's hold, which looks after its own nodes alone", async () => {
+    const { world, context } = aWorld([dueAt(60, "web", second), dueAt(50, "batch", first)], byPool);
+    mark(world, { web: second, batch: second });
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ web: second });
+    await sweep(context());
+    expect(world.nodes.marks()).toEqual({ web: second, batch: first });
+  });
+
+  it("are never a user's value in the label, nor the user's annotation", async () => {
+    const { world, context } = aWorld([]);
+    world.nodes.edit("web", "labels", holdLabel, "never");
+    world.nodes.edit("batch", "annotations", world.settings.holdAnnotation, "true");
+    const before = world.nodes.all();
+    await sweep(context());
+    expect([world.nodes.all(), world.metrics.total("OrphansFound")]).toEqual([before, 0]);
+  });
+});
