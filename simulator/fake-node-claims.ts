@@ -43,22 +43,27 @@ export class FakeNodeClaims {
     const labels = parseLabelSelector(labelSelector);
     return [...this.claims.values()]
       .filter(({ nodePool }) => labels({ [poolLabel]: nodePool }))
-      .map(({ name, createdAt, nodePool, instance, node, openedAt, driftedAt, isDeleted }) => ({
-        metadata: {
-          ...{ name, creationTimestamp: text(createdAt), labels: { [poolLabel]: nodePool } },
-          ...(isDeleted && { deletionTimestamp: text(createdAt) }),
-        },
-        spec: { taints: [] },
-        status: {
-          allocatable: { cpu: "7910m", memory: "30Gi", pods: "110" },
-          ...(node && { nodeName: node }),
-          ...(instance && { providerID: `aws:///eu-central-1a/${instance}` }),
-          conditions: [
-            ...["Registered", "Initialized"].flatMap((type) => since(type, openedAt)),
-            ...since("Drifted", driftedAt),
-          ],
-        },
-      }));
+      .map(
+        ({ name, createdAt, nodePool, instance, node, openedAt, driftedAt, isDeleted, consolidatable }) => ({
+          metadata: {
+            ...{ name, creationTimestamp: text(createdAt), labels: { [poolLabel]: nodePool } },
+            ...(isDeleted && { deletionTimestamp: text(createdAt) }),
+          },
+          spec: { taints: [] },
+          status: {
+            allocatable: { cpu: "7910m", memory: "30Gi", pods: "110" },
+            ...(node && { nodeName: node }),
+            ...(instance && { providerID: `aws:///eu-central-1a/${instance}` }),
+            conditions: [
+              ...["Registered", "Initialized"].flatMap((type) => since(type, openedAt)),
+              ...since("Drifted", driftedAt),
+              ...(consolidatable === "not yet" || this.version !== "v1"
+                ? []
+                : since("Consolidatable", consolidatable?.since ?? openedAt)),
+            ],
+          },
+        }),
+      );
   }
 }
 

@@ -55,11 +55,12 @@ const hold = (length: string, consolidateAfter: string, colour: Colour): Arm => 
 const pays = ({
   relaunchCost,
   evictionCost,
-}: Readonly<{ relaunchCost: string; evictionCost: string }>): Arm => ({
-  name: `auto-${relaunchCost}-${evictionCost}`,
-  about: `the holder, \`hold=auto\`, \`relaunchCost=${relaunchCost}\`, \`evictionCost=${evictionCost}\`, beside \`consolidateAfter: 30s\``,
+  beside: consolidateAfter = "30s",
+}: Readonly<{ relaunchCost: string; evictionCost: string; beside?: string | undefined }>): Arm => ({
+  name: `auto-${relaunchCost}-${evictionCost}${consolidateAfter === "30s" ? "" : `-beside-${consolidateAfter}`}`,
+  about: `the holder, \`hold=auto\`, \`relaunchCost=${relaunchCost}\`, \`evictionCost=${evictionCost}\`, beside \`consolidateAfter: ${consolidateAfter}\``,
   colour: "line",
-  disruption: { consolidateAfter: "30s" },
+  disruption: { consolidateAfter },
   holder: { hold: "auto", relaunchCost, evictionCost },
 });
 
@@ -126,23 +127,22 @@ export const armPatterns = [
   "hold-DURATION",
   "hold-DURATION-beside-DURATION",
   "auto-RELAUNCHCOST-EVICTIONCOST",
+  "auto-RELAUNCHCOST-EVICTIONCOST-beside-DURATION",
 ] as const;
 
 const pattern =
-  /^(?:consolidate-after-(?<after>\w+)|hold-(?<hold>\d\w*)(?:-beside-(?<beside>\d\w*))?|auto-(?<relaunch>\d\w*)-(?<eviction>\d\w*))$/;
+  /^(?:consolidate-after-(?<after>\w+)|hold-(?<hold>\d\w*)|auto-(?<relaunch>\d\w*)-(?<eviction>\d\w*))(?:-beside-(?<beside>\d\w*))?$/;
 
 /** The arm of this name; undefined where there is none. */
 export function armOf(name: string): Arm | undefined {
   const known = all.find((arm) => arm.name === name);
   if (known) return known;
-  const { after: alone, hold: length, beside: other, relaunch, eviction } = pattern.exec(name)?.groups ?? {};
-  const isDuration = (text: string) => parseDuration(text) !== undefined;
-  if (alone !== undefined && isDuration(alone)) return after(alone, "faint");
-  if (length !== undefined && isDuration(length) && isDuration(other ?? "0s"))
-    return hold(length, other ?? "0s", "ink");
-  if (relaunch !== undefined && eviction !== undefined && [relaunch, eviction].every(isDuration))
-    return pays({ relaunchCost: relaunch, evictionCost: eviction });
-  return undefined;
+  const { after: alone, hold: length, beside, relaunch, eviction } = pattern.exec(name)?.groups ?? {};
+  const lengths = [alone, length, beside, relaunch, eviction];
+  if (lengths.some((text) => text !== undefined && parseDuration(text) === undefined)) return undefined;
+  if (alone) return beside === undefined ? after(alone, "faint") : undefined;
+  if (length) return hold(length, beside ?? "0s", "ink");
+  return relaunch && eviction ? pays({ relaunchCost: relaunch, evictionCost: eviction, beside }) : undefined;
 }
 
 /** Why an arm of any durations cannot be played. */

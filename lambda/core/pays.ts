@@ -1,6 +1,6 @@
 import { after, type Duration, formatDuration, hours, later, minutes } from "./duration.ts";
 import { noPauses, type Pauses, pausesAfter, waitsForRelaunch } from "./pauses.ts";
-import { type Bound, type Room, sharesUsed, superfluousNodes } from "./room.ts";
+import { type Bound, type Consolidatable, type Room, sharesUsed, superfluousNodes } from "./room.ts";
 import { movingOf, sparedIn, withPods } from "./spared.ts";
 
 /** What the removal of a node is worth, in time of that node. */
@@ -51,7 +51,7 @@ export type Look = Readonly<{
   since: AutoFigures;
 }>;
 
-/** Karpenter takes a node within this time, or not at all. */
+/** Karpenter takes a node within this time since it may, or not at all. */
 const takenWithin: Duration = minutes(10);
 const aloneFor: Duration = hours(1);
 /** A record has room for this many nodes of each kind. */
@@ -125,16 +125,18 @@ export function lookAtNodes(
 
   const verdicts: Verdict[] = [];
   const letGo: Record<string, Date> = {};
-  for (const { name, price, dueAt, was } of removals) {
+  for (const { name, price, dueAt, was, consolidatable } of removals) {
+    const letGoAt = account.letGo[name];
     if (price.fixed) verdicts.push({ name, isLetGo: false, because: `${was}; ${price.fixed}` });
     else if (dueAt > now) verdicts.push({ name, isLetGo: false, dueAt, because: `${was}; ${price.words}` });
-    else if (after(account.letGo[name] ?? now, takenWithin) <= now) {
+    else if (letGoAt && isTakenByNobody(letGoAt, consolidatable, now)) {
       leftAlone[name] = after(now, aloneFor);
       const because = "nobody took it in ten minutes: it is left alone for an hour";
       verdicts.push({ name, isLetGo: false, because });
     } else {
-      letGo[name] = account.letGo[name] ?? now;
-      verdicts.push({ name, isLetGo: true, because: `${was}; ${price.words}` });
+      letGo[name] = letGoAt ?? now;
+      const waits = consolidatable === "not yet" ? "; Karpenter waits for its consolidateAfter" : "";
+      verdicts.push({ name, isLetGo: true, because: `${was}; ${price.words}${waits}` });
     }
   }
   const needed = nodes.filter(({ isOpen }) => isOpen).length - allSuperfluous.length;
@@ -157,6 +159,10 @@ export function lookAtNodes(
     since,
   };
 }
+
+/** Karpenter has had its time to take a node that was let go; it may not before the node's `consolidateAfter` is over. */
+const isTakenByNobody = (letGoAt: Date, consolidatable: Consolidatable | undefined, now: Date): boolean =>
+  consolidatable !== "not yet" && after(later(letGoAt, consolidatable?.since ?? letGoAt), takenWithin) <= now;
 
 /** What the removal of a node with these pods is worth, in words, and why it may not be removed. */
 function priceOf(

@@ -25,9 +25,9 @@ const newFor: Duration = minutes(2);
 
 /** The nodes with their room for pods, as their NodeClaims report it; one that boots has none. */
 export const roomsOf = (view: ScopeView, now: Date): readonly Room[] =>
-  claimsOf(view).map(({ name, node = name, openedAt, room = noRoom }) => {
+  claimsOf(view).map(({ name, node = name, openedAt, consolidatable, room = noRoom }) => {
     const isNew = openedAt !== undefined && after(openedAt, newFor) > now;
-    return { name: node, ...room, isNew };
+    return { name: node, ...room, isNew, consolidatable };
   });
 
 /** The NodeClaims, or none where they cannot be read. */

@@ -4,7 +4,7 @@ import type { MetricName } from "./metrics.ts";
 import type { ObservedWeek, Report } from "./observed.ts";
 import type { Verdict } from "./pays.ts";
 import type { HoldChange, PastHold, ScopeRecord } from "./record.ts";
-import type { Bound, Room } from "./room.ts";
+import type { Bound, Consolidatable, Room } from "./room.ts";
 import type { Rules } from "./rules.ts";
 import type { Scope } from "./scope.ts";
 
@@ -135,6 +135,7 @@ export type NodeClaim = Readonly<{
   openedAt?: Date;
   /** Since when its node is not as its NodePool says any more, so that Karpenter wants to replace it. */
   driftedAt?: Date;
+  consolidatable?: Consolidatable;
   /** Karpenter is removing its node. */
   isDeleted?: true;
   /** The room that its node has for pods. */

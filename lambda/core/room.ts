@@ -14,7 +14,11 @@ export type Room = Readonly<{
   isOpen: boolean;
   /** It joined a moment ago: the pods that it was launched for may not be on it yet, so it is not superfluous. */
   isNew?: boolean;
+  consolidatable?: Consolidatable | undefined;
 }>;
+
+/** Since when nothing has changed on a node for its `consolidateAfter`, so that Karpenter may take it. Before v1.0 Karpenter does not say. */
+export type Consolidatable = Readonly<{ since: Date }> | "not yet";
 
 /** A pod on its node. */
 export type Bound = Readonly<{

@@ -86,12 +86,15 @@ export class KubernetesNodeClaims implements NodeClaims {
       const since = (condition: string) =>
         conditions.find(({ type, status }) => type === condition && status === "True")?.lastTransitionTime;
       const [openedAt, driftedAt] = [since("Initialized"), since("Drifted")];
+      const quietSince = since("Consolidatable");
+      const consolidatable = quietSince ? { since: quietSince } : ("not yet" as const);
       yield {
         name: metadata.name,
         nodePool: metadata.labels[poolLabel] ?? "",
         createdAt: metadata.creationTimestamp,
         ...(openedAt && { openedAt }),
         ...(driftedAt && { driftedAt }),
+        ...(this.#version === "v1" && { consolidatable }),
         ...(metadata.deletionTimestamp && { isDeleted: true as const }),
         ...(providerID && { instance: instanceIn(providerID) }),
         ...(nodeName && { node: nodeName }),

@@ -196,9 +196,9 @@ export const others: readonly Row[] = [
   ["holds have no cap now", withRules({ auto: false, maxHold: 0 }), cappedOn(1, 2, 3)],
   ["each NodePool is consolidated", {}, nodePool({ consolidateAfter: "5m" })],
   [
-    "a NodePool is consolidated late and in windows, and the time of a hold is constant",
+    "a NodePool is consolidated in windows, and the time of a hold is constant",
     withRules({ auto: false }),
-    nodePool({ consolidateAfter: "10m", budgets: [{ nodes: "0", schedule: "6 * * * *", duration: "54m" }] }),
+    nodePool({ budgets: [{ nodes: "0", schedule: "6 * * * *", duration: "54m" }] }),
   ],
   [
     "empty nodes of a NodePool go at any time",

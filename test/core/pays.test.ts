@@ -157,6 +157,21 @@ test("a node that nobody takes in ten minutes is marked again and left alone for
   expect([minutesLetGo[0], minutesLetGo[9], minutesLetGo[10]]).toEqual([5, 14, 80]);
 });
 
+test("a node that Karpenter may not take yet waits, and has ten minutes from when it may", () => {
+  let account: Account | undefined;
+  const letGo = new Map<number, string>();
+  for (let i = 0; i <= 60; i++) {
+    const consolidatable = i < 30 ? "not yet" : { since: after(noon, minutes(30)) };
+    const nodes = [room("a"), room("b", { consolidatable })];
+    const look = lookAtNodes(account, nodes, [pod("a", 7_000)], prices, after(noon, minutes(i)));
+    account = look.account;
+    for (const { isLetGo, because } of look.verdicts) if (isLetGo) letGo.set(i, because);
+  }
+  expect([...letGo.keys()]).toEqual(Array.from({ length: 35 }, (_, i) => i + 5));
+  expect(letGo.get(29)).toMatch(/; Karpenter waits for its consolidateAfter$/);
+  expect(letGo.get(30)).not.toContain("consolidateAfter");
+});
+
 test("a node of twice the size that its pods need goes when it has wasted its price", () => {
   // A node of twice the size wastes half of its time: its price of 8 minutes takes 16.
   const pods = [pod("a", 3_000), pod("small", 3_000, { fixed: "a Job runs on it" })];

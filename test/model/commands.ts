@@ -15,6 +15,8 @@ export type Setting = Deployed &
     claims: Claims;
     /** `hold=auto`; only where NodeClaims can be read all the time, since it holds like a constant hold without them. */
     auto: boolean;
+    /** Karpenter takes a node when nothing has changed on it for so long. */
+    consolidateAfter: Duration;
   }>;
 
 /** The settings that a deployment may change. */

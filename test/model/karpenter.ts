@@ -1,4 +1,5 @@
 import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
+import type { NodeView } from "../../simulator/cluster-view.ts";
 import { wholeSecond } from "../../simulator/fake-ec2.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import type { World } from "../../simulator/world.ts";
@@ -33,9 +34,12 @@ export class Karpenter {
   /** Counts changes of what NodeClaims show, apart from launches. */
   #changes = 0;
   readonly #begun = new WeakMap<Invocation, number>();
+  /** For so long nothing may change on a node until Karpenter takes it. */
+  readonly #consolidateAfter: Duration;
 
-  constructor(world: World) {
+  constructor(world: World, consolidateAfter: Duration) {
     this.#world = world;
+    this.#consolidateAfter = consolidateAfter;
   }
 
   launch({ count, pool: which, isUserHeld, isForeign, ...about }: Launch): void {
@@ -76,12 +80,32 @@ export class Karpenter {
     const before = counts[this.loads.get(name)?.pods ?? "none"];
     for (let n = 0; n < Math.max(1, before); n++) cluster.pods.remove(`${name}-${n}`);
     this.loads.set(name, { pods, since: time });
+    this.#delay(name, time);
     const owner = { apiVersion: "apps/v1", kind: "ReplicaSet" };
     const annotations = { "karpenter.sh/do-not-disrupt": "true" };
     const job = { apiVersion: "batch/v1", kind: "Job" };
     if (pods === "job") cluster.pods.add({ name: `${name}-0`, node: name, owner: job });
     if (pods === "fixed") cluster.pods.add({ name: `${name}-0`, node: name, owner, annotations });
     for (let n = 0; n < counts[pods]; n++) cluster.pods.add({ name: `${name}-${n}`, node: name, owner });
+  }
+
+  /** Karpenter does not take a node on which pods have just come or gone. */
+  #delay(name: string, changedAt: Date): void {
+    const { nodes, nodeClaims, clock } = this.#world;
+    const instance = nodes.get(name)?.instance ?? "";
+    if (this.#consolidateAfter === 0) return;
+    nodeClaims.change(instance, { consolidatable: "not yet" });
+    const since = after(changedAt, this.#consolidateAfter);
+    clock.at(since, () => {
+      if (this.loads.get(name)?.since !== changedAt) return;
+      nodeClaims.change(instance, { consolidatable: { since: wholeSecond(since) } });
+    });
+  }
+
+  /** Since when Karpenter may take a node; undefined: not yet. */
+  takeableSince({ instance, joinedAt }: NodeView): Date | undefined {
+    const consolidatable = this.#world.nodeClaims.claims.get(instance)?.consolidatable;
+    return consolidatable === "not yet" ? undefined : (consolidatable?.since ?? joinedAt);
   }
 
   endJobs(): void {
@@ -92,8 +116,9 @@ export class Karpenter {
   /** Karpenter removes the node that was let go first. */
   take(): void {
     const { nodes, ec2 } = this.#world;
-    const node = [...this.letGo.keys()].find((name) => nodes.get(name));
-    if (node) ec2.terminate(node);
+    const isTakeable = (node: NodeView | undefined) => node && this.takeableSince(node);
+    const name = [...this.letGo.keys()].find((name) => isTakeable(nodes.get(name)));
+    if (name) ec2.terminate(name);
   }
 
   remove(which: number, drainsFor: Duration): void {

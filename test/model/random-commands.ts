@@ -91,6 +91,7 @@ export const settings: fc.Arbitrary<Setting> = fc.record({
   orphanedMark: seldom(20),
   claims: among<Claims>("readable", "readable", "readable", "readable", "refused", "none"),
   auto: among(false, false, true),
+  consolidateAfter: among(0, 0, minutes(20)),
 });
 
 type Weighted = readonly [weight: number, fc.Arbitrary<Command>];

@@ -30,7 +30,8 @@ export class Stage {
   /** The calls that fail until they are repaired, and those that are never answered. */
   readonly #broken = new Map<string, "fails" | "hangs">();
 
-  constructor({ nodes, orphanedMark, claims, karpenter, auto, ...deployed }: Setting, skew: Duration) {
+  constructor(setting: Setting, skew: Duration) {
+    const { nodes, orphanedMark, claims, karpenter, auto, consolidateAfter, ...deployed } = setting;
     const own =
       karpenter === "v1" ? { auto } : { karpenter, holdAnnotation: "karpenter.sh/do-not-consolidate" };
     this.world = new World({ ...own, ...settingsOf(deployed) }, timedIds());
@@ -38,7 +39,7 @@ export class Stage {
     const { world } = this;
     for (let n = 0; n < nodes; n++) world.nodes.add(`old-${n}`, { pool: pools[n % 2] ?? "a" });
     if (nodes > 0 && orphanedMark) world.nodes.mark("old-0", holdId(-3600));
-    this.karpenter = new Karpenter(world);
+    this.karpenter = new Karpenter(world, consolidateAfter);
     this.karpenter.grant(world.settings.auto ? "readable" : claims);
     this.watcher = new Watcher(world, this.karpenter, skew);
     world.refuses = (call) => this.#stateOf(call) === "fails";

@@ -1,4 +1,3 @@
-import { minutes, parseDuration } from "../../../lambda/core/duration.ts";
 import { allowedIn, isNone, reasons } from "../../advise/allowed.ts";
 import type { NodePool } from "../../advise/objects.ts";
 import type { Check } from "../doctor.ts";
@@ -21,7 +20,7 @@ export const ofNodePools: readonly Check[] = [
         const what = `Karpenter consolidates no node in use of NodePool ${name}, and ${so}: ${why}`;
         const remedy = `If that is meant, leave it out with nodePools=!${name}; \`npx karpenter-node-holder advise\` shows what it allows, and when.`;
         if (why) return [warn(what, remedy)];
-        return rules.auto ? [...takenLate(pool), ...closedForTimes(pool, now)] : [];
+        return rules.auto ? closedForTimes(pool, now) : [];
       });
       return orOk(wrong, `${pools.length}, Karpenter may consolidate each`);
     },
@@ -48,17 +47,6 @@ function whyNeverInUse(pool: NodePool, now: Date): string | undefined {
 }
 
 const again = "what hold=auto lets go is marked again after ten minutes and left alone for an hour";
-
-/** Karpenter looks for some minutes, too, until it takes a node that it may take. */
-const longestWait = minutes(5);
-
-function takenLate({ metadata: { name }, spec }: NodePool): readonly Found[] {
-  const { consolidateAfter } = spec.disruption;
-  if ((parseDuration(consolidateAfter) ?? 0) <= longestWait) return [];
-  const what = `Karpenter often takes a node of NodePool ${name} too late (consolidateAfter: ${consolidateAfter}): ${again}`;
-  const patch = `{"spec":{"disruption":{"consolidateAfter":"30s"}}}`;
-  return [warn(what, `kubectl patch nodepool ${name} --type merge -p '${patch}'`)];
-}
 
 /** Empty nodes wait for a window, too, and are held again in most of them. */
 function closedForTimes(pool: NodePool, now: Date): readonly Found[] {

@@ -75,8 +75,20 @@ it("names with other durations are arms, too, and other names are none", () => {
     holder: { hold: "5m" },
     disruption: { consolidateAfter: "1m" },
   });
+  expect(armOf("auto-2m-10s-beside-10m")).toMatchObject({
+    disruption: { consolidateAfter: "10m" },
+    holder: { hold: "auto", relaunchCost: "2m", evictionCost: "10s" },
+  });
   expect(armOf("consolidate-after-90s")).toMatchObject({ disruption: { consolidateAfter: "90s" } });
-  for (const name of ["hold", "hold-", "hold-x", "hold-5m-beside-x", "consolidate-after-x", "none"])
+  for (const name of [
+    "consolidate-after-5m-beside-1m",
+    "hold",
+    "hold-",
+    "hold-x",
+    "hold-5m-beside-x",
+    "consolidate-after-x",
+    "none",
+  ])
     expect(armOf(name), name).toBeUndefined();
 });
 

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { after, hours } from "../../../lambda/core/duration.ts";
+import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import type { Quiet, Request, ScopeRecord } from "../../../lambda/core/record.ts";
 import { wholeSecond } from "../../../simulator/fake-ec2.ts";
+import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
 import { askedOf, wishesOf } from "./inputs.ts";
 import { must } from "./must.ts";
@@ -23,9 +24,11 @@ const isBetween = (at: Date, from: Date, to: Date): boolean => at >= from && at 
 
 /** How the parts of a record that decide may change in one write. */
 export class RecordRules {
+  readonly #world: World;
   readonly #karpenter: Karpenter;
 
-  constructor(karpenter: Karpenter) {
+  constructor(world: World, karpenter: Karpenter) {
+    this.#world = world;
     this.#karpenter = karpenter;
   }
 
@@ -35,6 +38,21 @@ export class RecordRules {
     checkQuiet(written);
     checkRequests(written);
     this.#checkLaunchHold(written);
+    this.#checkLeftAlone(written);
+  }
+
+  /** Karpenter has ten minutes for a node, from when it may take it. */
+  #checkLeftAlone({ by, before, record, to, facts }: Written): void {
+    for (const name of Object.keys(record.account?.leftAlone ?? {})) {
+      const node = this.#world.nodes.get(name);
+      const since = this.#karpenter.loads.get(name)?.since;
+      const isNew = before.account?.leftAlone[name] === undefined;
+      // What has changed since it read is not known.
+      if (!node || !isNew || (since && since >= by.begunAt)) continue;
+      const takeable = this.#karpenter.takeableSince(node);
+      const isFair = takeable !== undefined && after(takeable, minutes(10)) <= to;
+      must(isFair, "no node is left alone before Karpenter had ten minutes for it", facts);
+    }
   }
 
   /** Launches hold together: from the first to `hold` after the last, or to the cap. */

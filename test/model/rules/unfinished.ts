@@ -101,7 +101,7 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
   }
   const isEnding = known.record.launchHold?.isEnding && requestsOf(known).length === 0;
   if (marked === undefined && isEnding) return;
-  if (marked === undefined && mayBeGone({ karpenter, skew }, known, { name, now: time })) return;
+  if (marked === undefined && mayBeGone({ karpenter, skew }, known, { node, now: time })) return;
   const value = annotations[settings.holdAnnotation];
   const isOlder = marked !== undefined && hold !== undefined && marked < hold.id;
   const isTheirs = isOlder
@@ -110,16 +110,17 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
   if (!isTheirs) yield { scope, text: `${name} lacks a mark of ${scope}`, needs };
 }
 
-/** Whether a node may be without a mark because it was let go. On a good day it is marked again when nobody takes it. */
+/** Whether a node may be without a mark because it was let go. On a good day it is marked again when nobody takes it who may. */
 function mayBeGone(
   { karpenter, skew }: Pick<Facts, "karpenter" | "skew">,
   { record }: Known,
-  { name, now }: Readonly<{ name: string; now: Date }>,
+  { node, now }: Readonly<{ node: NodeView; now: Date }>,
 ): boolean {
   // A node that had no mark, because it was drifted, is let go without a change of it.
-  const at = karpenter.letGo.get(name) ?? record.account?.letGo[name];
-  if (skew > goodSkew) return at !== undefined;
-  return at !== undefined && after(at, takenWithin) > now;
+  const at = karpenter.letGo.get(node.name) ?? record.account?.letGo[node.name];
+  const since = karpenter.takeableSince(node);
+  if (skew > goodSkew || !since) return at !== undefined;
+  return at !== undefined && after(since > at ? since : at, takenWithin) > now;
 }
 
 /** Karpenter has ten minutes, and looks come once a minute. */

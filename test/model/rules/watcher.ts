@@ -35,7 +35,7 @@ export class Watcher {
     this.#karpenter = karpenter;
     this.#skew = skew;
     this.#records = new Records(world);
-    this.#recordRules = new RecordRules(karpenter);
+    this.#recordRules = new RecordRules(world, karpenter);
     this.#holds = new HoldRules(world, karpenter, this.#records);
     const facts = { world, karpenter, records: this.#records, holds: this.#holds };
     this.#nodes = new NodeRules(facts);
