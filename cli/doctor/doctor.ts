@@ -2,6 +2,7 @@ import type { Part } from "../../infra/names.ts";
 import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
+import { writesNodeEvents } from "../../lambda/core/rules.ts";
 import { Environment, SettingEnvironment } from "../../lambda/environment.ts";
 import type { Account, FunctionFacts } from "./aws/aws-account.ts";
 import { type Findings, type Fix, type Found, fail } from "./finding.ts";
@@ -62,10 +63,6 @@ export function factsOf(doctor: Doctor, functions: Functions) {
 /** Restores what was removed or changed by hand, which a deploy does not notice. */
 export const redeploy = (cluster: string): string => `cdk deploy -c cluster=${cluster} --revert-drift`;
 
-/** Whether the functions write Events about nodes, which no decision depends on. */
-export const hasNodeEvents = ({ mode, nodeEvents }: Inside["rules"]): boolean =>
-  mode === "hold" && nodeEvents === "true";
-
 /** Writes our objects in the cluster again, for these settings. */
 export function reapply(rules: Inside["rules"]): string {
   const { holdAnnotation, mode, auto, hold } = rules;
@@ -73,7 +70,7 @@ export function reapply(rules: Inside["rules"]): string {
     holdAnnotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${holdAnnotation}`,
     mode === "observe" ? " --mode observe" : "",
     auto ? "" : ` --hold ${formatDuration(hold)}`,
-    hasNodeEvents(rules) ? " --node-events true" : "",
+    writesNodeEvents(rules) ? " --node-events true" : "",
   ];
   return `npx karpenter-node-holder manifest${flags.join("")} | kubectl apply -f -`;
 }

@@ -3,6 +3,7 @@ import type { CheckAnswer } from "../../lambda/core/operate/check.ts";
 import { anyText, count, holdState } from "../../lambda/schemas/holds.ts";
 import { fields, list } from "../../lambda/schemas/parse.ts";
 import { moment, scope } from "../../lambda/schemas/values.ts";
+import type { Settings } from "../../lambda/settings.ts";
 import { answering, many, reading, rules } from "../answers.ts";
 
 /** One link of the chain as the functions saw it: what it showed, or why it does not work. */
@@ -21,37 +22,40 @@ const presentHold = fields({
   nextLook: v.exactOptional(moment),
 });
 
-const presentPause = fields({ scope, since: moment, until: moment, because: anyText });
-
 const trial = v.picklist(["admitted", "refused", "not tried"], "admitted, refused or not tried");
-const keptNode = fields({ node: anyText, since: moment, by: v.exactOptional(anyText) });
+const keptNodes = list(fields({ node: anyText, since: moment, by: v.exactOptional(anyText) }), many);
 
-const findings = {
-  kubernetes: anyText,
-  missingRights: list(anyText),
-  needlessRights: list(anyText),
-  foreignChange: trial,
-  ownChange: trial,
-  said: v.exactOptional(anyText),
-  nodes: count,
-  stuck: list(keptNode, many),
-  userHeld: list(keptNode, many),
-  ineffective: list(fields({ node: anyText, value: anyText }), many),
-};
+/** Doctor also judges by settings on which no decision depends. */
+type Answer = CheckAnswer & Readonly<{ version: string; rules: Pick<Settings, "sweepEvery" | "nodeEvents"> }>;
 
-const inside = answering<CheckAnswer & Readonly<{ version: string }>>()(
+const inside = answering<Answer>()(
   fields({
     version: anyText,
     at: moment,
-    rules,
+    rules: fields({
+      ...rules.entries,
+      sweepEvery: count,
+      nodeEvents: v.picklist(["false", "true"], "false or true"),
+    }),
     record: link({
       holds: list(presentHold, many),
-      pauses: list(presentPause, many),
+      pauses: list(fields({ scope, since: moment, until: moment, because: anyText }), many),
       lastSweep: v.exactOptional(moment),
     }),
     write: link({}),
     launches: v.exactOptional(link({ recent: count })),
-    cluster: link(findings),
+    cluster: link({
+      kubernetes: anyText,
+      missingRights: list(anyText),
+      needlessRights: list(anyText),
+      foreignChange: trial,
+      ownChange: trial,
+      said: v.exactOptional(anyText),
+      nodes: count,
+      stuck: keptNodes,
+      userHeld: keptNodes,
+      ineffective: list(fields({ node: anyText, value: anyText }), many),
+    }),
   }),
 );
 

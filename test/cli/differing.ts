@@ -6,7 +6,7 @@ import type { AccessFinding } from "../../cli/doctor/compare-manifest.ts";
 import type { Part } from "../../infra/names.ts";
 import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
 import { after, type Duration, hours } from "../../lambda/core/duration.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
+import type { Settings } from "../../lambda/settings.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold } from "../support/builders.ts";
 import {
@@ -84,10 +84,7 @@ export const alarmIs = (state: string, about: Partial<AlarmFacts> = {}) =>
 /** What each function answers to `check`. */
 export const insideCluster = (cluster: object): Differing => ({ check: { cluster } });
 export const inRecord = (record: object): Differing => ({ check: { record } });
-export const withRules = (
-  rules: Partial<Rules> & Readonly<{ nodeEvents?: string }>,
-  cluster: object = {},
-): Differing => ({
+export const withRules = (rules: Partial<Settings>, cluster: object = {}): Differing => ({
   check: { rules, cluster },
 });
 export const holding = (

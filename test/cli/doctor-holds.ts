@@ -1,7 +1,7 @@
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import { ago, functionsAre, functionsHave, holding, inRecord, schedulesAre, swept } from "./differing.ts";
+import { ago, functionsAre, holding, inRecord, schedulesAre, swept, withRules } from "./differing.ts";
 import { brokenLinks, type Row } from "./doctor-damage.ts";
 import { aHeldScope } from "./healthy-account.ts";
 
@@ -49,7 +49,7 @@ export const ofHolds: readonly Row[] = [
     { ...inRecord({ holds: [aHeldScope, { ...beginning, scope: "nodepool/batch" }] }), ...schedulesAre() },
   ],
   ["a sweep has been missed", swept(minutes(12))],
-  ["sweeps are rare", functionsHave({ SWEEP_EVERY: "1h" })],
+  ["sweeps are rare", withRules({ sweepEvery: hours(1) })],
   [
     "the first sweep is late",
     { ...functionsAre({ changedAt: ago(minutes(13)) }), ...inRecord({ lastSweep: undefined }) },

@@ -1,7 +1,7 @@
 import type { Account } from "../../cli/doctor/aws/aws-account.ts";
 import type { Part } from "../../infra/names.ts";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
+import type { Settings } from "../../lambda/settings.ts";
 import { version } from "../../lambda/version.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { someRules } from "../support/builders.ts";
@@ -14,12 +14,12 @@ export const aCheck = (
     launches?: object;
     cluster?: object;
     version?: string;
-    rules?: Partial<Rules> & Readonly<{ nodeEvents?: string }>;
+    rules?: Partial<Settings>;
   }> = {},
 ) => ({
   version: about.version ?? version,
   at: noon.toISOString(),
-  rules: someRules({ auto: true, ...about.rules }),
+  rules: { ...someRules({ auto: true }), sweepEvery: minutes(5), nodeEvents: "false", ...about.rules },
   write: { works: true, ...about.write },
   record: {
     works: true,

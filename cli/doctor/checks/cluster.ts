@@ -1,7 +1,8 @@
 import { whyUnusable } from "../../../lambda/aws/usable-cluster.ts";
 import { type Duration, minutes } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
-import { type Check, hasNodeEvents, policiesCame, reapply } from "../doctor.ts";
+import { writesNodeEvents } from "../../../lambda/core/rules.ts";
+import { type Check, policiesCame, reapply } from "../doctor.ts";
 import { fail, ok, orOk, warn } from "../finding.ts";
 
 /** A deployment takes less time; after that, an admin right was left by a killed invocation. */
@@ -65,7 +66,7 @@ export const ofCluster: readonly Check[] = [
     async find({ doctor: { compareManifest }, answers }) {
       if (!compareManifest) return [];
       const { rules } = await answers.control;
-      const found = await compareManifest({ ...rules, nodeEvents: hasNodeEvents(rules) });
+      const found = await compareManifest({ ...rules, nodeEvents: writesNodeEvents(rules) });
       const wrong = found.filter(({ state }) => state !== "right");
       if (wrong.length === 0) return ok("roles, bindings and policy are as in the manifest");
       const what = wrong.map(({ kind, state }) => `${kind} is ${state}`).join(", ");

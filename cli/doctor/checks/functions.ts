@@ -60,19 +60,17 @@ function troubleOf(fn: FunctionFacts, isSweep: boolean): readonly Found[] {
   return [];
 }
 
-const settingsOf = ({ env, inVpc }: FunctionFacts) => ({ ...env, VPC: inVpc ? "yes" : "no" });
+const settingsOf = ({ env, inVpc }: FunctionFacts): Readonly<Record<string, string>> => ({
+  ...env,
+  VPC: inVpc ? "yes" : "no",
+});
 
 /** All four are deployed with the same environment and network. */
 function differences(fn: FunctionFacts, control: FunctionFacts): readonly Found[] {
-  const [here, there] = [
-    new Map(Object.entries(settingsOf(fn))),
-    new Map(Object.entries(settingsOf(control))),
-  ];
-  return [...new Set([...there.keys(), ...here.keys()])]
-    .filter((name) => here.get(name) !== there.get(name))
+  const [here, there] = [settingsOf(fn), settingsOf(control)];
+  return Object.keys({ ...there, ...here })
+    .filter((name) => here[name] !== there[name])
     .map((name) =>
-      fail(
-        `${name} is "${here.get(name) ?? ""}" in ${fn.name}, "${there.get(name) ?? ""}" in ${control.name}`,
-      ),
+      fail(`${name} is "${here[name] ?? ""}" in ${fn.name}, "${there[name] ?? ""}" in ${control.name}`),
     );
 }

@@ -1,17 +1,8 @@
 import { documentLink } from "../../../infra/package-root.ts";
 import { scheduleName } from "../../../lambda/aws/scheduler-releases.ts";
-import {
-  after,
-  type Duration,
-  formatDuration,
-  hours,
-  minutes,
-  parseDuration,
-} from "../../../lambda/core/duration.ts";
+import { after, type Duration, formatDuration, hours, minutes } from "../../../lambda/core/duration.ts";
 import type { PresentHold } from "../../../lambda/core/operate/check.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
-import { SettingEnvironment } from "../../../lambda/environment.ts";
-import { holderSettings } from "../../../lambda/settings-table.ts";
 import { parseHistory } from "../../answers.ts";
 import { about } from "../../terminal/text.ts";
 import { readLog } from "../aws/functions.ts";
@@ -74,10 +65,9 @@ export const ofHolds: readonly Check[] = [
     link: "sweep",
     follows: ["timer", "record", "access entries", "login", "rights", "policy"],
     async find({ doctor, answers, functions: { sweep } }) {
-      const { record, at } = await answers.control;
+      const { record, rules, at } = await answers.control;
       if (!record.works) return [];
-      const setting = sweep.env[SettingEnvironment.sweepEvery] ?? holderSettings.sweepEvery.default;
-      const every = parseDuration(setting) ?? 0;
+      const { sweepEvery: every } = rules;
       const { lastSweep } = record;
       const age = at.getTime() - (lastSweep ?? sweep.changedAt).getTime();
       if (age <= 2 * every + grace)
