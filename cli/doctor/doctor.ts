@@ -43,7 +43,7 @@ export function factsOf(doctor: Doctor, functions: Functions) {
   const ask = async (part: Part) => parseInside(await account.invoke(part, { do: "check" }));
   const queue = account.queue(env(Environment.launchQueueUrl));
   return {
-    ...{ doctor, functions, env, cluster, queue },
+    ...{ ...doctor, holder, functions, env, cluster, queue },
     /** Only an app with the construct gives a holder a name of its own. */
     redeploy:
       cluster === holder
@@ -78,13 +78,13 @@ export function reapply(rules: Inside["rules"]): string {
 export const policiesCame = "Policies came with Kubernetes 1.30.";
 
 /** A sweep repairs what it can; the same fix of several findings runs once. */
-export const sweepNow = ({ account }: Doctor): Fix => ({
+export const sweepNow = ({ account }: Facts): Fix => ({
   action: "sweep now",
   apply: () => account.invoke("sweep", {}),
 });
 
 /** A rule that is disabled. */
-export const turnedOff = ({ account }: Doctor, name: string, what: string): Found =>
+export const turnedOff = ({ account }: Facts, name: string, what: string): Found =>
   fail(what, `aws events enable-rule --name ${name}`, {
     action: `enable rule ${name}`,
     apply: () => account.enableRule(name),

@@ -4,12 +4,11 @@ import { ofCluster } from "./checks/cluster.ts";
 import { findFunctions, ofFunctions } from "./checks/functions.ts";
 import { ofHolds } from "./checks/holds.ts";
 import { ofInside } from "./checks/inside.ts";
-import { ofLaunchPath } from "./checks/launch-path.ts";
+import { checkProbe, ofLaunchPath } from "./checks/launch-path.ts";
 import { ofNodePools } from "./checks/nodepools.ts";
-import { checkProbe } from "./checks/probe.ts";
 import { ofSchedules } from "./checks/schedules.ts";
 import { type Check, type Doctor, factsOf, redeploy } from "./doctor.ts";
-import { byHand, type Finding, type Findings, fail, ok, shown, skipped, unread } from "./finding.ts";
+import { byHand, type Finding, type Findings, fail, isWrong, ok, shown, skipped, unread } from "./finding.ts";
 
 /** Everything that is checked once the functions are found; causes come before what follows from them. */
 const checks: readonly Check[] = [
@@ -53,8 +52,7 @@ export async function examine(
       const isBroken = one.verdict === "fail";
       if (isBroken) causes.set(link, cause ?? link);
       const judged = isBroken && cause ? skipped(`follows from "${cause}": ${one.what}`) : one;
-      const isWrong = judged.verdict === "fail" || judged.verdict === "warn";
-      const remedy = isWrong ? shown(judged.remedy ?? usualRemedy) : undefined;
+      const remedy = isWrong(judged) ? shown(judged.remedy ?? usualRemedy) : undefined;
       const finding = { link, ...judged, what: shown(judged.what), remedy };
       findings.push(finding);
       notify(finding);

@@ -31,13 +31,14 @@ export const fail = (what: string, remedy?: string, fix?: Fix): Found => ({
   ...{ verdict: "fail", what, remedy, fix },
 });
 
-/** What is wrong, or that nothing is. */
-export const orOk = (wrong: readonly Found[], what: string): Findings =>
-  wrong.length > 0 ? wrong : ok(what);
+/** Whether there is something to do about it. */
+export const isWrong = ({ verdict }: Found): boolean => verdict === "fail" || verdict === "warn";
 
-/** One finding about all of these, or none without any. */
-export const ifAny = <T>(all: readonly T[], found: (all: readonly T[]) => Found): readonly Found[] =>
-  all.length > 0 ? [found(all)] : [];
+/** What is wrong, or that nothing is. */
+export function orOk(found: readonly (Found | false)[], what: string): Findings {
+  const wrong = found.filter((one) => one !== false);
+  return wrong.length > 0 ? wrong : ok(what);
+}
 
 export const byHand = "Try again, then check it by hand.";
 

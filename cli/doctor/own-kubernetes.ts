@@ -1,13 +1,24 @@
 import * as v from "valibot";
+import { isAsWritten } from "../../lambda/cluster-access/cluster-rights.ts";
+import { accessManifest, type RightsOptions } from "../../lambda/cluster-access/manifest.ts";
 import { after, seconds } from "../../lambda/core/duration.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
+import type { Rules } from "../../lambda/core/rules.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
-import { isStatus } from "../../lambda/kubernetes/error.ts";
+import { isStatus, isUnknownKind } from "../../lambda/kubernetes/error.ts";
+import { systemClock as clock } from "../../lambda/system-clock.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { type NodePool, nodePoolSchema } from "../advise/objects.ts";
 import { listAll } from "../advise/read.ts";
-import { type AccessFinding, compareManifest, type ManifestSettings } from "./compare-manifest.ts";
+
+/** The state of one of our objects in the cluster. */
+export type AccessFinding = Readonly<{
+  kind: string;
+  state: "right" | "different" | "missing" | "unknown to this cluster";
+}>;
+
+export type ManifestSettings = Pick<Rules, "holdAnnotation"> & RightsOptions;
 
 /** What only the caller's own rights in the cluster can show. */
 export type OwnKubernetes = Readonly<{
@@ -16,8 +27,6 @@ export type OwnKubernetes = Readonly<{
   /** The CapacityBuffers by namespace and name. */
   findCapacityBuffers: () => Promise<readonly string[]>;
 }>;
-
-const clock = { now: () => new Date() };
 
 export function ownKubernetes(path: string, context: string | undefined): OwnKubernetes {
   const login = kubeconfigLogin(readKubeconfig({ paths: [path], context }));
@@ -37,6 +46,26 @@ export function ownKubernetes(path: string, context: string | undefined): OwnKub
 }
 
 type Deadline = Pick<CallContext, "deadline">;
+
+/** Compares what is in the cluster with what we would write there. */
+export const compareManifest = (
+  api: KubernetesCaller,
+  { holdAnnotation, ...rights }: ManifestSettings,
+  context: Deadline,
+): Promise<readonly AccessFinding[]> =>
+  Promise.all(
+    accessManifest(holdAnnotation, rights).map(async ({ path, object, needsPolicies }) => {
+      const kind = object.kind ?? "";
+      try {
+        const found = await api.call({ method: "GET", path }, context);
+        return { kind, state: isAsWritten(found, object) ? "right" : "different" };
+      } catch (error) {
+        if (!isStatus(error, 404)) throw error;
+        const isUnknown = needsPolicies && isUnknownKind(error);
+        return { kind, state: isUnknown ? "unknown to this cluster" : "missing" };
+      }
+    }),
+  );
 
 /** The NodePools of Karpenter 1.0 and later. */
 export const nodePools = (api: KubernetesCaller, context: Deadline): Promise<readonly NodePool[]> =>

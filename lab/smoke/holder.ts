@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseStatus, type StatusAnswer } from "../../cli/answers.ts";
 import type { Ask } from "../../cli/control/client.ts";
 import type { Account } from "../../cli/doctor/aws/aws-account.ts";
-import { findProbe } from "../../cli/doctor/checks/probe.ts";
+import { findProbe } from "../../cli/doctor/checks/launch-path.ts";
 import { examine } from "../../cli/doctor/examine.ts";
 import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { Environment } from "../../lambda/environment.ts";

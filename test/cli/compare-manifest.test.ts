@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { compareManifest } from "../../cli/doctor/compare-manifest.ts";
+import { compareManifest } from "../../cli/doctor/own-kubernetes.ts";
 import { accessManifest, admissionPolicy } from "../../lambda/cluster-access/manifest.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";

@@ -2,7 +2,7 @@ import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import * as v from "valibot";
 import { nodePoolSchema } from "../../cli/advise/objects.ts";
 import type { Account, AlarmFacts, FunctionFacts } from "../../cli/doctor/aws/aws-account.ts";
-import type { AccessFinding } from "../../cli/doctor/compare-manifest.ts";
+import type { AccessFinding } from "../../cli/doctor/own-kubernetes.ts";
 import type { Part } from "../../infra/names.ts";
 import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
 import { after, type Duration, hours } from "../../lambda/core/duration.ts";

@@ -3,13 +3,23 @@ import {
   DescribeAlarmHistoryCommand,
   DescribeAlarmsCommand,
 } from "@aws-sdk/client-cloudwatch";
+import {
+  CreateAccessEntryCommand,
+  DeleteAccessEntryCommand,
+  DescribeAccessEntryCommand,
+  EKSClient,
+  ListAssociatedAccessPoliciesCommand,
+  UpdateAccessEntryCommand,
+} from "@aws-sdk/client-eks";
 import { GetRoleCommand, IAMClient, SimulatePrincipalPolicyCommand } from "@aws-sdk/client-iam";
 import { GetScheduleCommand, paginateListSchedules, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { isAws } from "../../../lambda/aws/errors.ts";
+import { describeCluster } from "../../../lambda/aws/usable-cluster.ts";
+import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import { noHolder } from "../../control/control.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
-import { awsCluster } from "./cluster.ts";
 import { awsFunctions } from "./functions.ts";
 import { awsBus, awsQueues } from "./launch-path.ts";
 import { textIn } from "./values.ts";
@@ -38,24 +48,14 @@ export function awsAccount(given: AwsConfig, cluster: string) {
   const timeLimits = { connectionTimeout: 5_000, requestTimeout: 20_000, throwOnRequestTimeout: true };
   const config = { ...given, requestHandler: timeLimits };
   const scheduler = new SchedulerClient(config);
+  const eks = new EKSClient(config);
   const iam = new IAMClient(config);
   const cloudWatch = new CloudWatchClient(config);
-
-  async function scheduleNames(GroupName: string): Promise<readonly string[]> {
-    const names: string[] = [];
-    const pages = paginateListSchedules({ client: scheduler, stopOnSameToken: true }, { GroupName });
-    for await (const { Schedules = [] } of pages) {
-      names.push(...Schedules.map(({ Name }) => textIn(Name)));
-      if (names.length >= mostSchedules) break;
-    }
-    return names;
-  }
 
   return {
     ...awsFunctions(config, cluster),
     ...awsBus(config, cluster),
     ...awsQueues(config),
-    ...awsCluster(config),
 
     async identity(): Promise<string> {
       return textIn((await new STSClient(config).send(new GetCallerIdentityCommand())).Arn);
@@ -65,21 +65,55 @@ export function awsAccount(given: AwsConfig, cluster: string) {
     noHolder: () => noHolder(cluster, config),
 
     /** Every schedule of a group; a thousand at most. One that has fired meanwhile is gone. */
-    async schedules(GroupName: string) {
-      const names = await unlessGone(() => scheduleNames(GroupName));
-      if (!names) return undefined;
-      const found = await Promise.all(
-        names.map((Name) => unlessGone(() => scheduler.send(new GetScheduleCommand({ GroupName, Name })))),
-      );
-      return found
-        .filter((one) => one !== undefined)
-        .map(({ Name, State, ScheduleExpression, Target }) => ({
-          name: textIn(Name),
-          isEnabled: textIn(State) !== "DISABLED",
-          expression: textIn(ScheduleExpression),
-          targetArn: textIn(Target?.Arn),
-          input: textIn(Target?.Input),
-        }));
+    schedules: (GroupName: string) =>
+      unlessGone(async () => {
+        const names: string[] = [];
+        const pages = paginateListSchedules({ client: scheduler, stopOnSameToken: true }, { GroupName });
+        for await (const { Schedules = [] } of pages) {
+          names.push(...Schedules.map(({ Name }) => textIn(Name)));
+          if (names.length >= mostSchedules) break;
+        }
+        const get = (Name: string) => scheduler.send(new GetScheduleCommand({ GroupName, Name }));
+        const found = await Promise.all(names.map((Name) => unlessGone(() => get(Name))));
+        return found
+          .filter((one) => one !== undefined)
+          .map(({ Name, State, ScheduleExpression, Target }) => ({
+            name: textIn(Name),
+            isEnabled: textIn(State) !== "DISABLED",
+            expression: textIn(ScheduleExpression),
+            targetArn: textIn(Target?.Arn),
+            input: textIn(Target?.Input),
+          }));
+      }),
+
+    /** A cluster as EKS knows it. */
+    cluster: (name: string) => describeCluster(eks, name),
+
+    /** The groups of a principal's access entry. */
+    async accessGroups(clusterName: string, principalArn: string): Promise<readonly string[] | undefined> {
+      const command = new DescribeAccessEntryCommand({ clusterName, principalArn });
+      return (await unlessGone(() => eks.send(command)))?.accessEntry?.kubernetesGroups;
+    },
+
+    /** Since when a principal has the access policy of cluster admins. */
+    async adminSince(clusterName: string, principalArn: string): Promise<Date | undefined> {
+      const command = new ListAssociatedAccessPoliciesCommand({ clusterName, principalArn });
+      const policies = (await unlessGone(() => eks.send(command)))?.associatedAccessPolicies;
+      return policies?.find(({ policyArn }) => policyArn?.endsWith("ClusterAdminPolicy"))?.associatedAt;
+    },
+
+    /** Deletes the access entry of a principal, and with it every policy that is associated. */
+    deleteEntry: (clusterName: string, principalArn: string): Promise<unknown> =>
+      unlessGone(() => eks.send(new DeleteAccessEntryCommand({ clusterName, principalArn }))),
+
+    async admit(clusterName: string, principalArn: string): Promise<void> {
+      const entry = { clusterName, principalArn, kubernetesGroups: [holderName] };
+      try {
+        await eks.send(new CreateAccessEntryCommand({ ...entry, type: "STANDARD" }));
+      } catch (error) {
+        if (!isAws(error, "exists already")) throw error;
+        await eks.send(new UpdateAccessEntryCommand(entry));
+      }
     },
 
     /** The services and accounts that a role trusts, as the text of a policy. */

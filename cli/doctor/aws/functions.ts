@@ -34,7 +34,7 @@ export function awsFunctions(config: AwsConfig, cluster: string) {
         arn: textIn(found.FunctionArn),
         roleArn: textIn(found.Role),
         state: textIn(found.State) || "Active",
-        lastUpdate: textIn(found.LastUpdateStatus) || "Successful",
+        lastUpdate: textIn(found.LastUpdateStatus),
         /** When it was last deployed or reconfigured. */
         changedAt: new Date(textIn(found.LastModified) || 0),
         inVpc: (found.VpcConfig?.SubnetIds ?? []).length > 0,

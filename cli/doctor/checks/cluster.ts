@@ -12,7 +12,7 @@ const longestInvocation: Duration = minutes(15);
 export const ofCluster: readonly Check[] = [
   {
     link: "cluster",
-    async find({ doctor: { account }, cluster: name, functions }) {
+    async find({ account, cluster: name, functions }) {
       const cluster = await account.cluster(name);
       const why = whyUnusable(name, cluster, functions.control);
       if (why) return fail(why.reason, why.remedy);
@@ -22,11 +22,11 @@ export const ofCluster: readonly Check[] = [
   {
     link: "access entries",
     follows: ["cluster"],
-    async find({ doctor: { account }, cluster, functions }) {
+    async find({ account, cluster, functions }) {
       const found = await Promise.all(
         Object.values(functions).map(async ({ name, roleArn }) => {
           const groups = await account.accessGroups(cluster, roleArn);
-          if (groups?.includes(holderName)) return [];
+          if (groups?.includes(holderName)) return false;
           const what = groups
             ? `the access entry of ${name} is not in group ${holderName}`
             : `${name} has no access entry: the cluster does not let it in`;
@@ -40,13 +40,13 @@ export const ofCluster: readonly Check[] = [
           return fail(what, remedy, fix);
         }),
       );
-      return orOk(found.flat(), `${found.length} roles in group ${holderName}`);
+      return orOk(found, `${found.length} roles in group ${holderName}`);
     },
   },
   {
     // The function that installs the access is an admin of the cluster only while it works.
     link: "admin",
-    async find({ doctor: { account, clock }, cluster }) {
+    async find({ account, clock, cluster }) {
       const installer = await account.functionOf("cluster-access");
       const since = installer && (await account.adminSince(cluster, installer.roleArn));
       if (!since) return [];
@@ -63,7 +63,7 @@ export const ofCluster: readonly Check[] = [
   },
   {
     link: "manifest",
-    async find({ doctor: { compareManifest }, answers }) {
+    async find({ compareManifest, answers }) {
       if (!compareManifest) return [];
       const { rules } = await answers.control;
       const found = await compareManifest({ ...rules, nodeEvents: writesNodeEvents(rules) });

@@ -19,13 +19,13 @@ export async function findFunctions({ account, cluster }: Doctor): Promise<Funct
 export const ofFunctions: readonly Check[] = [
   {
     link: "functions",
-    async find({ doctor, cluster, functions }) {
+    async find({ holder, cluster, functions }) {
       const { control, ...others } = functions;
       const wrong = [
         ...Object.values(functions).flatMap((fn) => troubleOf(fn, fn === functions.sweep)),
         ...Object.values(others).flatMap((fn) => differences(fn, control)),
       ];
-      const forCluster = cluster === doctor.cluster ? "" : ` for cluster ${cluster}`;
+      const forCluster = cluster === holder ? "" : ` for cluster ${cluster}`;
       return orOk(wrong, `hold, release, sweep and control are ready${forCluster}`);
     },
   },

@@ -33,16 +33,16 @@ export const ofHolds: readonly Check[] = [
       const paused = pauses.map(({ scope, until, because }) =>
         warn(
           `${scope} is paused until ${until.toISOString()}: ${because}`,
-          `To hold again: npx karpenter-node-holder resume --cluster ${facts.doctor.cluster} --scope ${scope}`,
+          `To hold again: npx karpenter-node-holder resume --cluster ${facts.holder} --scope ${scope}`,
         ),
       );
-      return orOk([...wrong.flat(), ...paused], `${holds.length} now, all end in time`);
+      return orOk([...wrong, ...paused], `${holds.length} now, all end in time`);
     },
   },
   {
     link: "cap",
     follows: ["functions", "record"],
-    async find({ doctor: { account }, answers }) {
+    async find({ account, answers }) {
       const { rules, record, at } = await answers.control;
       if (!record.works || rules.auto || rules.maxHold === 0) return [];
       const holds = parseHistory(await account.invoke("control", { do: "history", limit: 1_000 }));
@@ -54,18 +54,20 @@ export const ofHolds: readonly Check[] = [
   },
   {
     link: "timer",
-    async find({ doctor, functions: { sweep } }) {
-      const rule = await doctor.account.ruleTo(sweep.arn);
+    async find(facts) {
+      const { sweep } = facts.functions;
+      const rule = await facts.account.ruleTo(sweep.arn);
       if (!rule) return fail(`no rule invokes ${sweep.name}`);
       if (rule.isEnabled) return ok(rule.name);
-      return turnedOff(doctor, rule.name, `${rule.name}, which invokes the sweep, is disabled`);
+      return turnedOff(facts, rule.name, `${rule.name}, which invokes the sweep, is disabled`);
     },
   },
   {
     link: "sweep",
     follows: ["timer", "record", "access entries", "login", "rights", "policy"],
-    async find({ doctor, answers, functions: { sweep } }) {
-      const { record, rules, at } = await answers.control;
+    async find(facts) {
+      const { sweep } = facts.functions;
+      const { record, rules, at } = await facts.answers.control;
       if (!record.works) return [];
       const { sweepEvery: every } = rules;
       const { lastSweep } = record;
@@ -78,36 +80,36 @@ export const ofHolds: readonly Check[] = [
         ? `the last sweep that ran to its end was ${about(age)} ago, one is due every ${about(every)}`
         : "no sweep has run to its end yet";
       const remedy = `See ${documentLink("operating.md#sweep-silent")}. ${readLog(sweep.name)}`;
-      return fail(what, remedy, sweepNow(doctor));
+      return fail(what, remedy, sweepNow(facts));
     },
   },
 ];
 
 /** A hold ends in time: its one-shot is there, it is not overdue, and no setting allows it to last as long as it does. */
 async function troubleOf(
-  { doctor, schedules }: Facts,
+  facts: Facts,
   { id, scope, state, until, nextLook = until }: PresentHold,
   { rules, at }: Inside,
-): Promise<Found | readonly []> {
+): Promise<Found | false> {
   const hold = `the hold of ${scope} (${id})`;
   const overdue = at.getTime() - until.getTime();
   const late = at.getTime() - nextLook.getTime();
   if (overdue > grace) {
     const remedy = `See ${documentLink("operating.md#release-overdue")}; --fix sweeps at once.`;
-    return fail(`${hold} should have ended ${about(overdue)} ago`, remedy, sweepNow(doctor));
+    return fail(`${hold} should have ended ${about(overdue)} ago`, remedy, sweepNow(facts));
   }
-  if (state === "releasing") return [];
+  if (state === "releasing") return false;
   if (-overdue > longestHold(rules)) {
     const what = `${hold} lasts until ${until.toISOString()}, longer than any setting allows`;
-    return fail(what, `npx karpenter-node-holder release --force --cluster ${doctor.cluster}`);
+    return fail(what, `npx karpenter-node-holder release --force --cluster ${facts.holder}`);
   }
   const remedy = "--fix sweeps at once, which sets a new one.";
-  const broken = (what: string) => fail(`${what}: only the sweep will end it`, remedy, sweepNow(doctor));
+  const broken = (what: string) => fail(`${what}: only the sweep will end it`, remedy, sweepNow(facts));
   if (late > grace) return broken(`the one-shot of ${hold} was due ${about(late)} ago and set no other`);
-  if (late >= -grace) return [];
+  if (late >= -grace) return false;
   const name = scheduleName(id, nextLook);
-  const isThere = (await schedules)?.some((one) => one.name === name && one.isEnabled);
-  return isThere ? [] : broken(`${hold} has no one-shot to end it`);
+  const isThere = (await facts.schedules)?.some((one) => one.name === name && one.isEnabled);
+  return isThere ? false : broken(`${hold} has no one-shot to end it`);
 }
 
 /** Requests count from when they were made, a window may last a week, and with `hold=auto` a launch holds for maxHold. */

@@ -1,8 +1,8 @@
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
-import type { ClusterFindings, KeptNode } from "../../../lambda/core/operate/check.ts";
+import type { KeptNode } from "../../../lambda/core/operate/check.ts";
 import { about } from "../../terminal/text.ts";
 import { type Check, policiesCame, reapply, watched } from "../doctor.ts";
-import { type Findings, fail, ifAny, ok, orOk, skipped, unread, warn } from "../finding.ts";
+import { type Findings, type Found, fail, isWrong, ok, orOk, skipped, unread, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
 
 const { annotation } = Karpenter.v1;
@@ -11,57 +11,43 @@ const { annotation } = Karpenter.v1;
 export const ofInside: readonly Check[] = [
   { link: "record", follows: ["functions"], find: ofEach(recordOf) },
   { link: "login", follows: ["functions", "access entries", "cluster"], find: ofEach(loginOf) },
-  { link: "rights", follows: ["access entries", "manifest"], find: ofEach(inCluster(rightsOf)) },
-  { link: "policy", follows: ["manifest", "rights"], find: ofEach(inCluster(policyOf)) },
+  { link: "rights", follows: ["access entries", "manifest"], find: ofEach(rightsOf) },
+  { link: "policy", follows: ["manifest", "rights"], find: ofEach(policyOf) },
   { link: "launches", find: ofEach(launchesOf) },
-  {
-    link: "nodes",
-    async find({ answers }) {
-      const { cluster, at } = await answers.control;
-      return cluster.works && !cluster.missingRights.includes("list nodes") ? nodesOf(cluster, at) : [];
-    },
-  },
+  { link: "nodes", find: async ({ answers }) => nodesOf(await answers.control) },
 ];
 
 /**
  * What a function can do, as the rest of a sentence that begins with it: one where all that answered found the same; else
  * those of the functions that found something wrong.
  */
-export function ofEach(judge: (inside: Inside) => Findings): Check["find"] {
+export function ofEach(judge: (inside: Inside) => Found | undefined): Check["find"] {
   return async ({ answers, functions }) => {
     const asked = watched.map(async (part) => {
       const unasked = (error: unknown) => unread(error, `${functions[part].name} could not be asked`);
-      const judged = await answers[part].then(judge, unasked);
-      return [judged].flat().map((one) => ({ part, one }));
+      const one = await answers[part].then(judge, unasked);
+      return one ? [{ who: `the ${part} function`, one }] : [];
     });
     const all = (await Promise.all(asked)).flat();
-    const found = all.filter(({ one }) => one.error === undefined);
-    const wrong = found.filter(({ one }) => one.verdict === "fail" || one.verdict === "warn");
-    const isSame = new Set(found.map(({ one }) => one.what)).size === 1;
-    return [
-      ...all.flatMap(({ one }) => (one.error === undefined ? [] : [one])),
-      ...(wrong.length > 0 && !isSame
-        ? wrong.map(({ part, one }) => ({ ...one, what: `the ${part} function ${one.what}` }))
-        : found.slice(0, 1).map(({ one }) => ({ ...one, what: `the functions ${one.what}` }))),
-    ];
+    const unanswered = all.flatMap(({ one }) => (one.error === undefined ? [] : [one]));
+    const answered = all.filter(({ one }) => one.error === undefined);
+    const isSame = new Set(answered.map(({ one }) => one.what)).size === 1;
+    const wrong = isSame ? [] : answered.filter(({ one }) => isWrong(one));
+    const together = answered.slice(0, 1).map(({ one }) => ({ who: "the functions", one }));
+    const found = wrong.length > 0 ? wrong : together;
+    return [...unanswered, ...found.map(({ who, one }) => ({ ...one, what: `${who} ${one.what}` }))];
   };
 }
 
-function recordOf({ record, write }: Inside): Findings {
+function recordOf({ record, write }: Inside): Found {
   if (!record.works) return fail(`cannot read it: ${record.because}`);
   return write.works ? ok("can read it and write to it") : fail(`cannot write to it: ${write.because}`);
 }
 
-function loginOf({ cluster }: Inside): Findings {
+function loginOf({ cluster }: Inside): Found {
   if (cluster.works) return ok(`can log in, Kubernetes ${cluster.kubernetes}`);
   const remedy = "Check the access entries and the network between functions and cluster.";
   return fail(`cannot log in: ${cluster.because}`, remedy);
-}
-
-type InCluster = ClusterFindings & Pick<Inside, "rules">;
-
-function inCluster(judge: (found: InCluster) => Findings) {
-  return ({ cluster, rules }: Inside) => (cluster.works ? judge({ ...cluster, rules }) : []);
 }
 
 const without: Readonly<Record<string, string>> = {
@@ -70,16 +56,16 @@ const without: Readonly<Record<string, string>> = {
 };
 
 /** Role and binding give what is needed, and no more. */
-function rightsOf({ missingRights, needlessRights, rules }: InCluster): Findings {
+function rightsOf({ cluster, rules }: Inside): Found | undefined {
+  if (!cluster.works) return undefined;
+  const { missingRights, needlessRights } = cluster;
   const write = reapply(rules);
+  const mayNot = `may not ${missingRights.join(", ")}`;
   if (missingRights.some((right) => right.endsWith(" nodes")))
-    return fail(
-      `may not ${missingRights.join(", ")}: ClusterRole or binding is not as it was written`,
-      write,
-    );
+    return fail(`${mayNot}: ClusterRole or binding is not as it was written`, write);
   if (missingRights.length > 0) {
     const so = new Set(missingRights.map((right) => without[right] ?? "hold=auto behaves as hold=20m"));
-    return warn(`may not ${missingRights.join(", ")}: ${[...so].join("; ")}`, write);
+    return warn(`${mayNot}: ${[...so].join("; ")}`, write);
   }
   if (needlessRights.length === 0) return ok("have all rights that they need, and no more");
   const other = "find the other binding that names group karpenter-node-holder or their roles.";
@@ -90,7 +76,9 @@ function rightsOf({ missingRights, needlessRights, rules }: InCluster): Findings
 }
 
 /** The cluster itself refuses what the holder must not do, and admits its marks. */
-function policyOf({ foreignChange, ownChange, said, kubernetes, nodes, rules }: InCluster): Findings {
+function policyOf({ cluster, rules }: Inside): Found | undefined {
+  if (!cluster.works) return undefined;
+  const { foreignChange, ownChange, said, kubernetes, nodes } = cluster;
   // Without the right to patch, every change is refused, whatever the policy says.
   if (rules.mode === "observe" && foreignChange !== "admitted")
     return skipped("may not change nodes: mode=observe");
@@ -110,21 +98,19 @@ function policyOf({ foreignChange, ownChange, said, kubernetes, nodes, rules }: 
 }
 
 /** The release function asks EC2 nothing. */
-function launchesOf({ launches }: Inside): Findings {
-  if (!launches) return [];
+function launchesOf({ launches }: Inside): Found | undefined {
+  if (!launches) return undefined;
   if (launches.works) return ok(`see ${launches.recent} launches of the last hour`);
   return fail(`cannot ask EC2: ${launches.because}`);
 }
 
 /** Nodes that stay for another reason than a hold. */
-function nodesOf({ nodes, stuck, userHeld, ineffective }: ClusterFindings, now: Date): Findings {
-  const names = (kept: readonly KeptNode[]) =>
-    fewOf(
-      kept.map(({ node, since, by }) => {
-        const age = about(now.getTime() - since.getTime());
-        return `${node} (${age}${by ? `, by ${by}` : ""})`;
-      }),
-    );
+function nodesOf({ cluster, at }: Inside): Findings {
+  if (!cluster.works || cluster.missingRights.includes("list nodes")) return [];
+  const { nodes, stuck, userHeld, ineffective } = cluster;
+  const aged = ({ node, since, by }: KeptNode) =>
+    `${node} (${about(at.getTime() - since.getTime())}${by ? `, by ${by}` : ""})`;
+  const values = ineffective.map(({ node, value }) => `${node} (${JSON.stringify(value)})`);
   const gone =
     "Is Karpenter running? If it is, look for pods that cannot be evicted. If it is gone for good, remove its finalizer " +
     "karpenter.sh/termination and terminate the instances yourself.";
@@ -132,12 +118,12 @@ function nodesOf({ nodes, stuck, userHeld, ineffective }: ClusterFindings, now: 
   const useless =
     'Karpenter 1.0 and later accepts only "true" there (durations are for Pods), and the holder leaves such a node to ' +
     'its user: nothing protects it. Write "true", or remove the annotation, also in the template of its NodePool.';
-  const values = ineffective.map(({ node, value }) => `${node} (${JSON.stringify(value)})`);
   return orOk(
     [
-      ...ifAny(stuck, (all) => warn(`stuck in their deletion: ${names(all)}`, gone)),
-      ...ifAny(userHeld, (all) => warn(`held by their users for more than a day: ${names(all)}`, theirs)),
-      ...ifAny(values, (all) => warn(`${annotation} protects nothing on ${fewOf(all)}`, useless)),
+      stuck.length > 0 && warn(`stuck in their deletion: ${fewOf(stuck.map(aged))}`, gone),
+      userHeld.length > 0 &&
+        warn(`held by their users for more than a day: ${fewOf(userHeld.map(aged))}`, theirs),
+      values.length > 0 && warn(`${annotation} protects nothing on ${fewOf(values)}`, useless),
     ],
     `${nodes} of Karpenter, none stuck in its deletion or held by its user for more than a day`,
   );

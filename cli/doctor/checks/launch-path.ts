@@ -1,7 +1,14 @@
+import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { launchesAndProbes } from "../../../infra/event-pattern.ts";
 import { documentLink } from "../../../infra/package-root.ts";
+import { after, type Duration, seconds } from "../../../lambda/core/duration.ts";
+import type { ProbeAnswer } from "../../../lambda/core/ports.ts";
 import { Environment } from "../../../lambda/environment.ts";
+import { probeAnswer } from "../../../lambda/schemas/holds.ts";
+import { fields, optional } from "../../../lambda/schemas/parse.ts";
+import { parseAnswer } from "../../answers.ts";
+import type { Ask } from "../../control/client.ts";
 import { readLog } from "../aws/functions.ts";
 import { probeKeyIn } from "../aws/launch-path.ts";
 import { type Check, turnedOff } from "../doctor.ts";
@@ -25,20 +32,20 @@ export const ofLaunchPath: readonly Check[] = [
   {
     link: "rule",
     follows: ["queue"],
-    async find({ doctor, rule }) {
-      const launches = await rule;
+    async find(facts) {
+      const launches = await facts.rule;
       if (!launches) return fail("no rule on the default event bus leads to the launch queue");
       const { name, arn, isEnabled, pattern } = launches;
-      if (!isEnabled) return turnedOff(doctor, name, `${name} is disabled: launches do not reach the holder`);
+      if (!isEnabled) return turnedOff(facts, name, `${name} is disabled: launches do not reach the holder`);
       const [, , , region = "", account = ""] = arn.split(":");
-      const source = { cluster: doctor.cluster, account, region, probeKey: probeKeyIn(pattern) };
+      const source = { cluster: facts.holder, account, region, probeKey: probeKeyIn(pattern) };
       if (isDeepStrictEqual(pattern, launchesAndProbes(source))) return ok(name);
       return fail(`${name} does not match launches`);
     },
   },
   {
     link: "queue policy",
-    async find({ doctor, rule, queue }) {
+    async find({ account, rule, queue }) {
       const [launches, from] = [await queue, await rule];
       if (!launches || !from) return [];
       const effects = effectsOnEvents(launches.policy, from.arn);
@@ -48,13 +55,13 @@ export const ofLaunchPath: readonly Check[] = [
       if (effects.includes("Allow")) return ok("the bus may send to the queue");
       return fail(`the launch queue's policy does not let the rule send: ${lost}`, undefined, {
         action: "let the rule send to the launch queue again",
-        apply: () => doctor.account.letRuleSend(launches, from.arn),
+        apply: () => account.letRuleSend(launches, from.arn),
       });
     },
   },
   {
     link: "mapping",
-    async find({ doctor: { account }, queue, functions: { hold } }) {
+    async find({ account, queue, functions: { hold } }) {
       const launches = await queue;
       if (!launches) return [];
       const mapping = await account.mapping(hold.name, launches.arn);
@@ -77,7 +84,7 @@ export const ofLaunchPath: readonly Check[] = [
   },
   {
     link: "dead letters",
-    async find({ doctor: { account }, rule, queue, functions }) {
+    async find({ account, rule, queue, functions }) {
       const launches = await queue;
       if (!launches) return [];
       const from = await rule.catch(() => undefined);
@@ -90,13 +97,13 @@ export const ofLaunchPath: readonly Check[] = [
         arns.map(async ([kind, arn]) => {
           const letters = arn ? await account.queue(arn) : undefined;
           if (!letters) return fail(`there is no dead-letter queue for ${kind}: those that fail vanish`);
-          if (letters.waiting === 0) return [];
+          if (letters.waiting === 0) return false;
           const what = `${letters.waiting} ${kind} failed after all retries, in ${letters.url}`;
           const page = documentLink("operating.md#dead-letters");
           return warn(what, `See ${page}; empty the queue once you know why.`);
         }),
       );
-      return orOk(found.flat(), "none");
+      return orOk(found, "none");
     },
   },
 ];
@@ -121,3 +128,42 @@ function effectsOnEvents(policy: unknown, ruleArn: string): readonly unknown[] {
 }
 
 const listOf = (value: unknown): readonly unknown[] => [value ?? []].flat();
+
+const giveUpAfter: Duration = seconds(45);
+const pause: Duration = seconds(1);
+
+/**
+ * A probe travels the whole way of a launch: bus, queue, function, record. It shows that something is broken, not what, so
+ * it is sent only if every step of its way works.
+ */
+export const checkProbe: Check = {
+  link: "probe",
+  follows: ["functions", "code", "record", "rule", "queue", "queue policy", "mapping"],
+  async find({ account, clock, sleep, functions, rule }) {
+    const id = `doctor-${randomUUID()}`;
+    const sentAt = clock.now();
+    await account.putProbe(id, sentAt, (await rule)?.pattern);
+    while (clock.now() < after(sentAt, giveUpAfter)) {
+      const trip = await findProbe((request) => account.invoke("control", request), id);
+      // Each time by one clock: this machine's may differ from that of AWS.
+      if (trip)
+        return ok(
+          `came back after ${inSeconds(sentAt, clock.now())}, of which ${inSeconds(trip.queuedAt, trip.answeredAt)} from the queue to the function`,
+        );
+      await sleep(pause);
+    }
+    return fail(
+      `a probe put on the bus did not arrive within ${giveUpAfter / seconds(1)} s`,
+      readLog(functions.hold.name),
+    );
+  },
+};
+
+const inSeconds = (from: Date, to: Date): string =>
+  `${((to.getTime() - from.getTime()) / 1_000).toFixed(1)} s`;
+
+const probed = fields({ probe: optional(probeAnswer) });
+
+/** A probe's way, once it has arrived. */
+export const findProbe = async (ask: Ask, id: string): Promise<ProbeAnswer | undefined> =>
+  parseAnswer(probed, await ask({ do: "probe", id })).probe;

@@ -3,7 +3,7 @@ import { isHoldId } from "../../../lambda/core/marks/hold-id.ts";
 import { Environment, scheduleAlias } from "../../../lambda/environment.ts";
 import type { ScheduleFacts } from "../aws/aws-account.ts";
 import type { Check, Facts } from "../doctor.ts";
-import { fail, ifAny, ok, orOk } from "../finding.ts";
+import { fail, ok, orOk } from "../finding.ts";
 
 /** The one-shots, and the rights to create and use them. */
 export const ofSchedules: readonly Check[] = [
@@ -24,7 +24,7 @@ export const ofSchedules: readonly Check[] = [
   },
   {
     link: "schedule role",
-    async find({ doctor: { account }, env }) {
+    async find({ account, env }) {
       const arn = env(Environment.scheduleRoleArn);
       const trust = await account.trust(arn);
       if (trust === undefined) return fail(`${arn} is gone: releases cannot be invoked`);
@@ -34,7 +34,7 @@ export const ofSchedules: readonly Check[] = [
   },
   {
     link: "release alias",
-    async find({ doctor: { account }, functions: { release } }) {
+    async find({ account, functions: { release } }) {
       if (await account.hasAlias("release", scheduleAlias)) return ok(`${scheduleAlias} of ${release.name}`);
       return fail(`${release.name} has no alias ${scheduleAlias}, by which alone one-shots invoke it`);
     },
@@ -45,11 +45,13 @@ export const ofSchedules: readonly Check[] = [
     follows: ["schedule role"],
     async find(facts) {
       const refused = (await needsOf(facts)).map(async ([name, roleArn, actions, resource]) => {
-        const missing = await facts.doctor.account.refused(roleArn, actions, resource);
-        return ifAny(missing, (actions) => fail(`${name} may not ${actions.join(", ")}`));
+        const missing = await facts.account.refused(roleArn, actions, resource);
+        return missing.length > 0 && fail(`${name} may not ${missing.join(", ")}`);
       });
-      const found = (await Promise.all(refused)).flat();
-      return orOk(found, "one-shots can be set and released, work queued, and logs written");
+      return orOk(
+        await Promise.all(refused),
+        "one-shots can be set and released, work queued, and logs written",
+      );
     },
   },
 ];
