@@ -95,7 +95,7 @@ async function establish(
     await check?.(rights, desired);
     const written = await rights.write(holdAnnotation);
     if (written === "without policy")
-      log.warn("the cluster has no admission policies; only our own code limits us to our marks", {
+      log.warn("the cluster has no admission policies: only its own code limits the holder to its marks", {
         cluster: desired.cluster,
         reason: "it is older than Kubernetes 1.30",
       });
@@ -134,7 +134,7 @@ export async function removeAccess({ entries, log }: AccessPorts, desired: Desir
       return await work();
     } catch (error) {
       remains.push(`${what} (${messageOf(error)})`);
-      log.error("something of ours remains in the cluster", { cluster, remains: what, error });
+      log.error("marks or rights of the holder remain in the cluster", { cluster, remains: what, error });
       return undefined;
     }
   };

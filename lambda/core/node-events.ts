@@ -16,7 +16,10 @@ export function nodeEventOf({ do: what, node }: NodeChange, { plan, rules, now }
   const goesEarlier = rules.auto && launchHold && !launchHold.isConstant;
   const end = `${timeOf(until, now)}${goesEarlier ? ", or until it no longer pays" : ""}`;
   const isLeftAlone = plan.record.account?.leftAlone[node.name] !== undefined;
-  return event("Held", `Held until ${end}: ${isLeftAlone ? "it was let go, and nobody took it" : because}`);
+  return event(
+    "Held",
+    `Held until ${end}: ${isLeftAlone ? "it was let go, and Karpenter did not take it" : because}`,
+  );
 }
 
 /** Only the nodes that go next have a verdict, and only where this pass has read the pods. */

@@ -19,7 +19,7 @@ export type Account = Readonly<{
   wasted: Readonly<Record<string, Duration>>;
   /** When nodes were let go, by name. */
   letGo: Readonly<Record<string, Date>>;
-  /** Until when nodes are left alone that nobody took, by name. */
+  /** Until when nodes are left alone that Karpenter did not take, by name. */
   leftAlone: Readonly<Record<string, Date>>;
 }>;
 
@@ -131,7 +131,7 @@ export function lookAtNodes(
     else if (dueAt > now) verdicts.push({ name, isLetGo: false, dueAt, because: `${was}; ${price.words}` });
     else if (letGoAt && isTakenByNobody(letGoAt, consolidatable, now)) {
       leftAlone[name] = after(now, aloneFor);
-      const because = "nobody took it in ten minutes: it is left alone for an hour";
+      const because = "Karpenter did not take it in ten minutes: it is left alone for an hour";
       verdicts.push({ name, isLetGo: false, because });
     } else {
       letGo[name] = letGoAt ?? now;

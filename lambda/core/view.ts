@@ -138,7 +138,11 @@ function shown(verdicts: readonly Verdict[], { leftAlone }: Account, now: Date):
     .filter(([name]) => !named.has(name))
     .map(([name, until]): Verdict => {
       const left = formatDuration(until.getTime() - now.getTime());
-      return { name, isLetGo: false, because: `nobody took it: it is left alone for another ${left}` };
+      return {
+        name,
+        isLetGo: false,
+        because: `Karpenter did not take it: it is left alone for another ${left}`,
+      };
     });
   return [...verdicts.toSorted((a, b) => dueOf(a) - dueOf(b)), ...alone].slice(0, mostVerdicts);
 }

@@ -43,7 +43,7 @@ function whyFixed(
   const isProtected = fullBudgets.some(
     (budget) => budget.metadata.namespace === namespace && isSelected(budget.spec.selector, labels),
   );
-  return isProtected ? "a PodDisruptionBudget has no room" : undefined;
+  return isProtected ? "a PodDisruptionBudget allows no disruption" : undefined;
 }
 
 /** Whether a selector selects an object with these labels; none selects nothing. */

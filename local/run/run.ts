@@ -243,5 +243,5 @@ export async function startRun(options: RunOptions): Promise<Run> {
 async function releaseAll(holder: Holder): Promise<void> {
   const { failed, left } = await holder.release({ force: true, reason: "the holder was stopped" });
   if (failed === 0 && !left) return;
-  throw new TryAgainError("Not every node could be released: some still carry a mark of ours");
+  throw new TryAgainError("Not every node could be released: some still carry a mark of the holder");
 }

@@ -237,7 +237,7 @@ describe("removing", () => {
       failOn(call);
       expect(await remove()).toEqual({ remains: [what], isFirst: isKnown });
       expect(entries()).toEqual(isKnown ? [] : world.config.roles);
-      expect(world.log.reported("something of ours remains in the cluster")).toHaveLength(1);
+      expect(world.log.reported("marks or rights of the holder remain in the cluster")).toHaveLength(1);
     },
   );
 

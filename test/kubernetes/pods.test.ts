@@ -102,7 +102,7 @@ describe("a PodDisruptionBudget without room keeps a pod where it is", () => {
     ["is any pod", {}],
     ["fits the expressions", oneOf("web", "api")],
   ])("that %s", async (_, selector) => {
-    expect(await whyFixed([aBudget(selector)])).toBe("a PodDisruptionBudget has no room");
+    expect(await whyFixed([aBudget(selector)])).toBe("a PodDisruptionBudget allows no disruption");
   });
 
   it.each([
@@ -123,6 +123,6 @@ describe("a PodDisruptionBudget without room keeps a pod where it is", () => {
 
   it("also where the budget has no status yet", async () => {
     const { metadata, spec } = aBudget({});
-    expect(await whyFixed([{ metadata, spec }])).toBe("a PodDisruptionBudget has no room");
+    expect(await whyFixed([{ metadata, spec }])).toBe("a PodDisruptionBudget allows no disruption");
   });
 });

@@ -39,7 +39,7 @@ it("a node that runs a Job at the end of a hold stays until the Job is done, and
   expect(world.heldNodes()).toEqual(["b"]);
   const { scopes } = JSON.parse(JSON.stringify(await world.control({ do: "status" })));
   expect(scopes[0]).toMatchObject({
-    because: expect.stringMatching(/^over, but for nodes that run Jobs; 1 launch/),
+    because: expect.stringMatching(/^over, but nodes that run Jobs stay held; 1 launch/),
   });
   await world.pass(hours(5));
   expect(world.heldNodes()).toEqual(["b"]);

@@ -27,7 +27,7 @@ it("with hold=auto, a node's Events say when it was held, let go and held again,
   expect(about("b").map(({ message }) => message)).toEqual([
     expect.stringMatching(paying),
     expect.stringMatching(/^Let go: superfluous for \d+m.*; its removal is worth 5m: 5m$/),
-    expect.stringMatching(/: it was let go, and nobody took it$/),
+    expect.stringMatching(/: it was let go, and Karpenter did not take it$/),
     "Released: released by hand: enough",
   ]);
   expect(about("b").map(({ reason }) => reason)).toEqual(["Held", "LetGo", "Held", "Released"]);

@@ -163,7 +163,10 @@ function stateOf({ hold, figures }: ScopeRecord, plan: Plan, { quiet }: Silence)
   if (hold && plan.until) {
     const isEnding = plan.record.launchHold?.isEnding && !plan.isRequested;
     const because = describeHeld(hold.because, figures);
-    return { state: "held", because: isEnding ? `over, but for nodes that run Jobs; ${because}` : because };
+    return {
+      state: "held",
+      because: isEnding ? `over, but nodes that run Jobs stay held; ${because}` : because,
+    };
   }
   if (hold) return { state: "releasing", because: plan.because };
   if (!quiet) return { state: "none", because: plan.because };
