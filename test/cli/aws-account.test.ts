@@ -73,6 +73,18 @@ describe("doctor reads", () => {
     ]);
   });
 
+  it("a thousand schedules of a group, and no further page", async () => {
+    const Schedules = Array.from({ length: 500 }, (_, n) => ({ Name: `s${n}` }));
+    const pages: string[] = [];
+    const account = await accountWhere(({ path }) => {
+      if (/\/schedules\/s/.test(path)) return jsonError("ResourceNotFoundException", "gone", 404);
+      pages.push(path);
+      return json({ Schedules, NextToken: `page${pages.length}` });
+    });
+    expect(await account.schedules("group")).toEqual([]);
+    expect(pages).toHaveLength(2);
+  });
+
   it("what a role is refused: whatever IAM does not call allowed", async () => {
     const decided = (action: string, decision: string) =>
       `<member><EvalActionName>${action}</EvalActionName><EvalDecision>${decision}</EvalDecision></member>`;

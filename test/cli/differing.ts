@@ -108,11 +108,11 @@ export const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
   compareManifest: async () =>
     states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),
 });
-/** History has a hold that reached its cap on each of these days ago. */
+/** History has a hold that reached its cap on each of these days ago, and one that did not four days ago. */
 export const cappedOn = (...daysAgo: readonly number[]): Answers => ({
-  history: daysAgo.map((days) => {
+  history: [...daysAgo, 4].map((days, n) => {
     const endedAt = ago(hours(24 * days));
-    return aPastHold({ capped: true, startedAt: after(endedAt, -hours(2)), endedAt });
+    return aPastHold({ capped: n < daysAgo.length, startedAt: after(endedAt, -hours(2)), endedAt });
   }),
 });
 export const buffers = (count: number): Answers => ({

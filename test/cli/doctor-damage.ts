@@ -7,6 +7,7 @@ import {
   clusterIs,
   endpointIs,
   envOf,
+  failing,
   functionIs,
   gone,
   holding,
@@ -30,7 +31,7 @@ const noRight = { works: false, because: "no right" };
 export const silent = (name: string) => () => {
   throw named(name, "not now");
 };
-const toEvents = {
+export const toEvents = {
   Effect: "Allow",
   Principal: { Service: "events.amazonaws.com" },
   Action: "sqs:SendMessage",
@@ -56,6 +57,7 @@ export const brokenLinks: readonly Row[] = [
   ["a function has another table", envOf("release", { HOLD_TABLE: "other" })],
   ["a function works for another cluster", envOf("hold", { CLUSTER: "staging" })],
   ["a function lacks a setting", functionIs("sweep", { env: fewer })],
+  ["a function has a setting that others lack", envOf("hold", { BREATHER: "5m" })],
   [
     "one function is outside of the VPC",
     { functionOf: async (one) => aFunction(one, { inVpc: one !== "sweep" }) },
@@ -92,13 +94,20 @@ export const brokenLinks: readonly Row[] = [
     "its policy lets another service send",
     policyHas({ ...toEvents, Principal: { Service: "s3.amazonaws.com" } }),
   ],
+  [
+    "its policy lets the bus do something else",
+    policyHas({ ...toEvents, Action: ["s3:*", "sqs:SendMessageLater"] }),
+  ],
   ["the mapping is disabled", mappingIs("Disabled")],
   ["the mapping is gone", { mapping: gone }],
   ["a dead-letter queue is gone", queueIs("undelivered")],
   ["the rule has no dead-letter queue", ruleIs({ deadLetterArn: "" })],
 
+  ["invocations that failed go nowhere", functionIs("release", { failuresArn: "" })],
+
   ["the schedule group is gone", { schedules: gone }],
   ["the schedule role is gone", { trust: gone }],
+  ["the schedule role is gone, and has no rights", { trust: gone, refused: failing(named("NoSuchEntity")) }],
   ["that role trusts others", { trust: async () => "{}" }],
   [
     "that role may not invoke the release",
@@ -150,6 +159,7 @@ export const brokenLinks: readonly Row[] = [
   ["the cluster refuses the login", insideCluster({ works: false, because: "refused the login (401)" })],
   ["one function cannot log in", oneIn("hold", { works: false, because: "refused (401)" })],
   ["a right is missing", insideCluster({ missingRights: ["get nodes", "patch nodes"] })],
+  ["rights on nodes and on pods are missing", insideCluster({ missingRights: ["patch nodes", "list pods"] })],
   ["one function may not patch nodes", oneIn("release", { missingRights: ["patch nodes"] })],
   [
     "nodes may not be listed",
@@ -162,6 +172,10 @@ export const brokenLinks: readonly Row[] = [
   ],
   ["the policy is missing", insideCluster({ foreignChange: "admitted" })],
   ["1.30 has no policy", insideCluster({ foreignChange: "admitted", kubernetes: "v1.30.0" })],
+  [
+    "a cluster of unknown age has no policy",
+    insideCluster({ foreignChange: "admitted", kubernetes: "main" }),
+  ],
   ["the policy refuses our mark", insideCluster({ ownChange: "refused", said: "denied" })],
   ["one function's mark is refused", oneIn("sweep", { ownChange: "refused", said: "denied" })],
   ["EC2 cannot be asked", { check: { launches: noRight } }],

@@ -1,7 +1,17 @@
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import { ago, functionsAre, holding, inRecord, schedulesAre, swept, withRules } from "./differing.ts";
+import {
+  ago,
+  cappedOn,
+  functionsAre,
+  gone,
+  holding,
+  inRecord,
+  schedulesAre,
+  swept,
+  withRules,
+} from "./differing.ts";
 import { brokenLinks, type Row } from "./doctor-damage.ts";
 import { aHeldScope } from "./healthy-account.ts";
 
@@ -45,6 +55,10 @@ export const ofHolds: readonly Row[] = [
   ],
   ["a new hold has no one-shot", { ...inRecord({ holds: [beginning] }), ...schedulesAre() }],
   [
+    "a hold has no one-shot, and their group is gone",
+    { ...inRecord({ holds: [aHeldScope] }), schedules: gone },
+  ],
+  [
     "two holds have none",
     { ...inRecord({ holds: [aHeldScope, { ...beginning, scope: "nodepool/batch" }] }), ...schedulesAre() },
   ],
@@ -54,4 +68,8 @@ export const ofHolds: readonly Row[] = [
     "the first sweep is late",
     { ...functionsAre({ changedAt: ago(minutes(13)) }), ...inRecord({ lastSweep: undefined }) },
   ],
+  ["holds reached their cap on two days of the week", withRules({ auto: false }), cappedOn(1, 1, 2, 7, 8)],
+  ["holds reached their cap until they were of hold=auto", {}, cappedOn(1, 2, 3)],
+  ["holds have no cap now", withRules({ auto: false, maxHold: 0 }), cappedOn(1, 2, 3)],
+  ["history cannot be read", withRules({ auto: false }), { history: [{}] }],
 ];

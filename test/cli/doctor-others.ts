@@ -3,12 +3,12 @@ import {
   ago,
   alarmIs,
   buffers,
-  cappedOn,
   clusterIs,
   denied,
   endpointIs,
   failing,
   functionIs,
+  functionsAre,
   functionsHave,
   gone,
   insideCluster,
@@ -24,10 +24,11 @@ import {
   schedulesAre,
   withRules,
 } from "./differing.ts";
-import type { Row } from "./doctor-damage.ts";
+import { type Row, toEvents } from "./doctor-damage.ts";
 import { ofHolds } from "./doctor-holds.ts";
 import { aFunction, anAccount, anAlarm, aQueue } from "./healthy-account.ts";
 
+const account = { "aws:SourceAccount": "123456789012" };
 const noLogin = { checks: { hold: { cluster: { works: false, because: "no answer" } } } };
 const untried = { foreignChange: "not tried", ownChange: "not tried" };
 const unlimited = { foreignChange: "admitted", missingRights: ["patch nodes"] };
@@ -57,9 +58,12 @@ export const others: readonly Row[] = [
   ["a function is pending", functionIs("hold", { state: "Pending" })],
   ["a sweep runs once at a time", functionIs("sweep", { reservedConcurrency: 1 })],
 
-  ...["Enabling", "Updating", "Creating"].map(
-    (state): Row => [`the mapping is ${state}`, mappingIs(state, "")],
-  ),
+  ["functions have lost their environment", functionsAre({ env: {} })],
+  ["no function installs the access", functionIs("cluster-access")],
+
+  ["the mapping is being enabled", mappingIs("Enabling", "")],
+  ["the mapping is being changed", mappingIs("Updating", "No records processed")],
+  ["the mapping is being made", mappingIs("Creating", "User action")],
   ...["sqs:SendMessage", "sqs:Send*", "sqs:*", "*"].map(
     (Action): Row => [
       `anyone may ${Action} with the queue`,
@@ -77,6 +81,10 @@ export const others: readonly Row[] = [
         Condition: { Bool: { "aws:SecureTransport": "false" } },
       },
     ),
+  ],
+  [
+    "the queue's policy has one statement, for this account",
+    queueIs("launches", { policy: { Statement: { ...toEvents, Condition: { StringEquals: account } } } }),
   ],
   ["many launches wait, but not too many", queueIs("launches", { waiting: 999, inFlight: 10 })],
   [
@@ -191,9 +199,6 @@ export const others: readonly Row[] = [
       ineffective: many(5, (n) => ({ node: `i${n}`, value: "1h" })),
     }),
   ],
-  ["holds reached their cap on two days of the week", withRules({ auto: false }), cappedOn(1, 1, 2, 7, 8)],
-  ["holds reached their cap until they were of hold=auto", {}, cappedOn(1, 2, 3)],
-  ["holds have no cap now", withRules({ auto: false, maxHold: 0 }), cappedOn(1, 2, 3)],
   ["each NodePool is consolidated", {}, nodePool({ consolidateAfter: "5m" })],
   [
     "a NodePool is consolidated in windows, and the time of a hold is constant",
@@ -226,6 +231,10 @@ export const others: readonly Row[] = [
     { ...functionsHave({ MONITORING: "none" }), alarms: async () => [], unsent: denied },
   ],
   ["rules may not be read", { ruleTo: denied }],
+  [
+    "rules may not be read, and launches are in a dead-letter queue",
+    { ruleTo: denied, ...queueIs("dead-letters", { waiting: 2 }) },
+  ],
   ["little may be read", { trust: denied, alarms: denied, ruleTo: denied, schedules: denied }],
   [
     "answers cannot be read",

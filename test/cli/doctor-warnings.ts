@@ -72,7 +72,11 @@ export const warnings: readonly Row[] = [
   ["holds that reached their cap on three days", withRules({ auto: false }), cappedOn(0, 1, 1, 6)],
   ["a NodePool that is never consolidated", {}, nodePool({ consolidateAfter: "Never" })],
   ["a NodePool with a budget of 0", withRules({ auto: false }), nodePool({ budgets: [{ nodes: "0" }] })],
-  ["a NodePool that is consolidated in six minutes of an hour", {}, nodePool({ budgets: [inWindows] })],
+  [
+    "a NodePool that is consolidated in six minutes of an hour",
+    {},
+    nodePool({ budgets: [inWindows, { nodes: "10%" }] }),
+  ],
   [
     "a NodePool of which empty nodes never go, and others in windows",
     {},

@@ -38,8 +38,29 @@ describe("doctor", () => {
     );
     expect(notified).toEqual(findings);
     expect(broken(findings)).toEqual(["schedule role"]);
+    expect(findings).toContainEqual(expect.objectContaining({ what: "no answer came in two minutes" }));
     expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "ok" });
     expect(read.filter((url) => url === "https://sqs/launches")).toHaveLength(1);
+  });
+
+  it("leaves no timer behind, which would keep the command from ending", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
+    const before = timers();
+    const findings = await examined();
+    expect(timers() - before).toBeLessThan(findings.length / 2);
+  });
+
+  it("asks once a second for the probe that it sent, which has a name of its own each time", async () => {
+    const sent: unknown[][] = [];
+    const asked: unknown[] = [];
+    const account = anAccount({ putProbe: async (...probe) => void sent.push(probe) });
+    const probe = (id: unknown) => void asked.push(id);
+    for (let run = 0; run < 2; run++) await examinedAccount(account, {}, { probe });
+    const ids = sent.map(([id]) => id);
+    expect(asked).toEqual(ids.flatMap((id) => Array(45).fill(id)));
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids) expect(id).toMatch(/^doctor-[0-9a-f-]{36}$/);
+    for (const [, , pattern] of sent) expect(pattern).toEqual(aRule().pattern);
   });
 
   it("finds in AWS what is called after the holder, and in EKS the cluster that it works for", async () => {

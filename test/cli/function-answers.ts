@@ -61,7 +61,7 @@ export function answerOf(part: Part, differing?: Parameters<typeof aCheck>[0]): 
 
 type FunctionsAnswer = Readonly<{
   checkOf?: (part: Part) => unknown;
-  probe?: () => unknown;
+  probe?: (id: unknown) => unknown;
   history?: readonly object[];
 }>;
 
@@ -69,13 +69,13 @@ type FunctionsAnswer = Readonly<{
 export const answering =
   (
     otherwise: Account["invoke"],
-    { checkOf = answerOf, probe = aTrip, history = [] }: FunctionsAnswer = {},
+    { checkOf = answerOf, probe = () => aTrip(), history = [] }: FunctionsAnswer = {},
   ): Account["invoke"] =>
   async (part, payload) => {
-    const { do: asked } = Object(payload);
+    const { do: asked, id } = Object(payload);
     if (asked === "check") return overTheWire(checkOf(part));
     if (asked === "history") return overTheWire({ holds: history });
-    return asked === "probe" ? overTheWire({ probe: probe() }) : otherwise(part, payload);
+    return asked === "probe" ? overTheWire({ probe: probe(id) }) : otherwise(part, payload);
   };
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));

@@ -22,7 +22,7 @@ export const ofFunctions: readonly Check[] = [
     async find({ holder, cluster, functions }) {
       const { control, ...others } = functions;
       const wrong = [
-        ...Object.values(functions).flatMap((fn) => troubleOf(fn, fn === functions.sweep)),
+        ...Object.values(functions).map((fn) => troubleOf(fn, fn === functions.sweep)),
         ...Object.values(others).flatMap((fn) => differences(fn, control)),
       ];
       const forCluster = cluster === holder ? "" : ` for cluster ${cluster}`;
@@ -46,18 +46,17 @@ export const ofFunctions: readonly Check[] = [
   },
 ];
 
-function troubleOf(fn: FunctionFacts, isSweep: boolean): readonly Found[] {
+function troubleOf(fn: FunctionFacts, isSweep: boolean): Found | false {
   const { name, state, lastUpdate, reservedConcurrency } = fn;
   const free = `aws lambda delete-function-concurrency --function-name ${name}`;
-  if (reservedConcurrency === 0) return [fail(`${name} is turned off: its reserved concurrency is 0`, free)];
+  if (reservedConcurrency === 0) return fail(`${name} is turned off: its reserved concurrency is 0`, free);
   if (state === "Pending" || lastUpdate === "InProgress")
-    return [warn(`${name} is just being deployed`, "Check again in a minute.")];
-  if (state !== "Active" && state !== "Inactive") return [fail(`${name} is ${state}`)];
-  if (lastUpdate === "Failed") return [fail(`the last update of ${name} failed`)];
+    return warn(`${name} is just being deployed`, "Check again in a minute.");
+  if (state !== "Active" && state !== "Inactive") return fail(`${name} is ${state}`);
+  if (lastUpdate === "Failed") return fail(`the last update of ${name} failed`);
   // Two sweeps at once would do the same work twice, so a deployment may reserve one for it.
-  if (reservedConcurrency === 1 && !isSweep)
-    return [warn(`${name} may run once at a time: launches wait for each other, and may fail`, free)];
-  return [];
+  if (reservedConcurrency !== 1 || isSweep) return false;
+  return warn(`${name} may run once at a time: launches wait for each other, and may fail`, free);
 }
 
 const settingsOf = ({ env, inVpc }: FunctionFacts): Readonly<Record<string, string>> => ({

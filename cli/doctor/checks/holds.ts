@@ -41,7 +41,6 @@ export const ofHolds: readonly Check[] = [
   },
   {
     link: "cap",
-    follows: ["functions", "record"],
     async find({ account, answers }) {
       const { rules, record, at } = await answers.control;
       if (!record.works || rules.auto || rules.maxHold === 0) return [];
