@@ -117,7 +117,7 @@ async function settle(
     const asked = change?.(record, now, whole) ?? record;
     const shown = view ? launchesIn(view, asked, { isSweep, rules: context.rules, now }) : [];
     const found = [...launches, ...shown];
-    const rules = rulesFor(context.rules, view, asked.launchHold, found);
+    const rules = rulesFor(context.rules, view, asked, found);
     const plan = planScope({
       record: asked,
       stored: record,

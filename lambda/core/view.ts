@@ -1,12 +1,12 @@
-import { after, type Duration, earlier, formatDuration, minutes, seconds } from "./duration.ts";
+import { after, type Duration, earlier, formatDuration, later, minutes, seconds } from "./duration.ts";
 import { seenKept } from "./figures.ts";
-import { lengthOf } from "./launches.ts";
+import { jobsEndWithin, lengthOf } from "./launches.ts";
 import { longestBoot } from "./looks.ts";
 import { holdLabel } from "./marks/keys.ts";
 import { type Account, lookAtNodes, type Verdict } from "./pays.ts";
 import { roomsOf, type ScopeView } from "./plan-nodes.ts";
 import type { Launch, PassContext } from "./ports.ts";
-import type { LaunchHold, ScopeRecord } from "./record.ts";
+import type { ScopeRecord } from "./record.ts";
 import type { Bound } from "./room.ts";
 import { isOfRules, type Rules } from "./rules.ts";
 import { admits, nodePoolOf, type Scope } from "./scope.ts";
@@ -88,20 +88,23 @@ function reportMissing({ log, metrics }: PassContext, read: ScopeView["claims"] 
 
 /**
  * Without the right to list pods or NodeClaims, launches hold with `hold=auto` as they do with a constant hold. A right that
- * is lost meanwhile, perhaps for a moment, ends no hold: nobody knows which of its nodes run Jobs.
+ * is lost meanwhile, perhaps for a moment, ends no hold: nobody knows which of its nodes run Jobs. The next launch ends it
+ * where that has been unknown for as long as Jobs may hold: else launches that never stop would hold every node for ever.
  */
 export function rulesFor(
   rules: Rules,
   view: ScopeView | undefined,
-  before?: LaunchHold,
+  { launchHold: before, account }: Pick<ScopeRecord, "launchHold" | "account"> = {},
   launches: readonly Launch[] = [],
 ): Rules {
   if (!rules.auto || !view) return rules;
-  const { claims, pods } = view;
+  const { at, claims, pods } = view;
   const isExtended = launches.some(({ launchedAt }) => before && launchedAt > before.lastLaunchAt);
   if (before && !before.isConstant && !isExtended) return rules;
+  const knownAt = before && later(before.startedAt, account?.at ?? before.startedAt);
+  const isBlind = knownAt && after(knownAt, rules.maxHold + jobsEndWithin) <= at;
   const canLook =
-    !("unavailable" in claims && !claims.isForNow) && (pods === "not read" || Array.isArray(pods));
+    !("unavailable" in claims && !claims.isForNow) && (pods === "not read" ? !isBlind : Array.isArray(pods));
   return canLook ? rules : { ...rules, auto: false };
 }
 

@@ -85,6 +85,35 @@ it("a right that is lost meanwhile ends no hold, and the next launch holds like 
   expect(world.nodes.held()).toEqual([]);
 });
 
+it.each([45, 300])(
+  "pods that are never read hold nothing for ever, with a launch every %i minutes",
+  async (every) => {
+    const { world, context } = coreWorld({ rules: { auto: true } });
+    world.nodes.add("a");
+    const pods = { list: () => Promise.reject(new Error("too slow")), limits: async () => [] };
+    const freeAt: number[] = [];
+    for (let minute = 0; minute <= 30 * 60; minute += 15) {
+      world.time = at(minute);
+      if (minute % every === 0) world.ec2.launch({ eventAfter: null, joinsAfter: null });
+      await sweep({ ...context(), pods });
+      if (!world.nodes.held().includes("a")) freeAt.push(minute);
+    }
+    expect(freeAt[0]).toBe(Math.ceil((26 * 60) / every) * every);
+  },
+);
+
+it("pods that are read now and then are known, however long launches hold", async () => {
+  const { world, context, record: stored } = coreWorld({ rules: { auto: true } });
+  world.nodes.add("a");
+  const pods = { list: () => Promise.reject(new Error("too slow")), limits: async () => [] };
+  for (let hour = 0; hour <= 60; hour++) {
+    world.time = at(60 * hour);
+    world.ec2.launch({ eventAfter: null, joinsAfter: null });
+    await sweep(hour % 20 === 0 ? context() : { ...context(), pods });
+  }
+  expect(stored()?.launchHold?.startedAt).toEqual(at(0));
+});
+
 describe("at the end of a hold with hold=auto", () => {
   const ended = (minute: number, jobs: readonly string[] | undefined, before = record) =>
     planAt(minute, { record: before, rules, nodes: nodesNamed(["a"], { withJobs: jobs && new Set(jobs) }) });

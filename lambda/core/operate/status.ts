@@ -79,9 +79,9 @@ export async function getStatus(context: PassContext): Promise<Status> {
   const isShown = ({ scope, hold, quiet }: ScopeRecord) =>
     isOfRules(rules, scope) || hold || (quiet && quiet.until > now);
   const shown = records.filter(isShown);
-  const factsOf = ({ launchHold }: ScopeRecord): Facts => ({
+  const factsOf = (record: ScopeRecord): Facts => ({
     ...{ whole, view, marked, now },
-    rules: rulesFor(context.rules, view, launchHold),
+    rules: rulesFor(context.rules, view, record),
   });
   const orphaned = withoutOwner(marked, records).length;
   return {
