@@ -68,7 +68,10 @@ export function partOf(view: ScopeView, scope: Scope): ScopeView {
 async function readPods(context: PassContext, isLook: boolean): Promise<ScopeView["pods"]> {
   const { rules, pods, log, clock } = context;
   if (!rules.auto) return undefined;
-  const deadline = earlier(context.deadline, after(clock.now(), isLook ? podsTime : claimsTime));
+  const now = clock.now();
+  // The changes of nodes need time, too.
+  const half = (context.deadline.getTime() - now.getTime()) / 2;
+  const deadline = after(now, Math.min(half, isLook ? podsTime : claimsTime));
   try {
     if (isLook) return await pods.list({ ...context, deadline });
     const [unavailable] = await pods.limits({ ...context, deadline });

@@ -1,13 +1,15 @@
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { getStatus } from "../../lambda/core/operate/status.ts";
 import { noPauses } from "../../lambda/core/pauses.ts";
 import type { Account } from "../../lambda/core/pays.ts";
+import type { CallContext } from "../../lambda/core/ports.ts";
 import { type ScopeRecord, withoutHold } from "../../lambda/core/record.ts";
 import { untilOf } from "../../lambda/core/requests.ts";
 import { sweep } from "../../lambda/core/sweep.ts";
 import { accountOf } from "../../lambda/core/view.ts";
-import { aClaim, aHeldRecord, aRecord, aRequest, someRules } from "../support/builders.ts";
+import { aClaim, aHeldRecord, aHold, aRecord, aRequest, someRules } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
 import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
 
@@ -112,6 +114,22 @@ it("pods that are read now and then are known, however long launches hold", asyn
     await sweep(hour % 20 === 0 ? context() : { ...context(), pods });
   }
   expect(stored()?.launchHold?.startedAt).toEqual(at(0));
+});
+
+it("pods that take all the time that they get leave enough of it to release nodes", async () => {
+  const quiet = { kind: "paused", since: at(0), until: at(60), because: "now" } as const;
+  const ended = aHeldRecord({ hold: aHold({ ended: { at: at(0), because: "now" } }), quiet });
+  const { world, context } = coreWorld({ rules: { auto: true }, records: [ended] });
+  world.nodes.add("a");
+  world.nodes.mark("a", ended.hold?.id ?? "");
+  const list = async ({ deadline }: CallContext) => {
+    await setImmediate();
+    world.time = deadline;
+    throw new Error("too slow");
+  };
+  const deadline = after(world.time, minutes(1));
+  await sweep({ ...context(), deadline, pods: { list, limits: async () => [] } });
+  expect(world.nodes.held()).toEqual([]);
 });
 
 describe("at the end of a hold with hold=auto", () => {
