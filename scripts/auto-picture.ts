@@ -94,7 +94,7 @@ export function autoPicture(): string {
       ],
     },
     {
-      ...{ title: "The same, where pauses are usually long", kept: learned },
+      ...{ title: "Where that is the usual case", kept: learned },
       cost: [
         `Kept for ${learned} minutes, then removed for ${price}: ${learned + price}.`,
         "The relaunch is not waited for.",

@@ -114,7 +114,8 @@ function whyUnlearned({ removals }: History, { nodePools, relaunchCost }: Questi
     if (!spec) return `the consolidateAfter of NodePool ${name} is unknown`;
     const { consolidateAfter } = spec.disruption;
     const hides = (parseDuration(consolidateAfter) ?? relaunchCost) > relaunchCost / 2;
-    if (hides) return `consolidateAfter ${consolidateAfter} of NodePool ${name} hides short pauses`;
+    if (hides)
+      return `consolidateAfter ${consolidateAfter} of NodePool ${name} hides nodes that are soon needed again`;
   }
   return undefined;
 }

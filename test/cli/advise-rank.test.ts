@@ -79,7 +79,9 @@ describe("a ranking", () => {
       const learned = auto(lived);
       const unlearned = auto(lived, waits("3m"));
       expect(learned.unlearned).toBeUndefined();
-      expect(unlearned.unlearned).toBe("consolidateAfter 3m of NodePool default hides short pauses");
+      expect(unlearned.unlearned).toBe(
+        "consolidateAfter 3m of NodePool default hides nodes that are soon needed again",
+      );
       // Three pauses teach it; each costs five minutes.
       expect(minutesOf(learned)).toBeCloseTo(3 * 5);
       expect(minutesOf(unlearned)).toBeCloseTo(12 * (5 - 2));
