@@ -14,14 +14,19 @@ const number = (expected: string, fits: (value: number) => boolean) =>
     v.check((value) => Number.isFinite(value) && fits(value), expected),
   );
 
-const time = number("a time in seconds from 0", (value) => value >= 0);
-const length = number("a length in seconds above 0", (value) => value > 0);
+/** A year. The engine cannot count to three centuries, and would end at once with a result of nothing. */
+const longest = 366 * 24 * 3_600;
+const time = number("a time in seconds from 0, of at most a year", (value) => value >= 0 && value <= longest);
+const length = number(
+  "a length in seconds above 0, of at most a year",
+  (value) => value > 0 && value <= longest,
+);
 const wholeFrom = (least: number) =>
   number(`a whole number from ${least}`, (value) => Number.isInteger(value) && value >= least);
 const count = wholeFrom(0);
 const share = number("a share from 0 to 1", (value) => value >= 0 && value <= 1);
-const expectedName = "a name of lower case letters, digits and dashes, at most 50";
-const name = v.pipe(v.string(expectedName), v.regex(/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/, expectedName));
+const expectedName = "a name of lower case letters, digits, dashes and dots, at most 50";
+const name = v.pipe(v.string(expectedName), v.regex(/^[a-z0-9]([-.a-z0-9]{0,48}[a-z0-9])?$/, expectedName));
 const yes = v.boolean("true or false");
 
 /** Kubernetes counts nothing smaller. */

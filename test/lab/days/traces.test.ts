@@ -117,12 +117,26 @@ describe("the example of a trace file", () => {
   });
 });
 
+it("names may have dots, as in Kubernetes", () => {
+  const jobs = [{ name: "nightly.v1-2", at: 0, runs: 5, cpu: 1 }];
+  expect(parseTrace({ lasts: 60, jobs }, "trace.json").jobs).toEqual(jobs);
+});
+
 describe("a file that is no trace", () => {
   const problemsOf = (value: unknown) => () => parseTrace(value, "trace.json");
 
   it.each([
     [{}, "lasts is missing"],
     [{ lasts: 0 }, "lasts must be a length in seconds above 0"],
+    [{ lasts: 1e12 }, "lasts must be a length in seconds above 0, of at most a year"],
+    [
+      { lasts: 60, jobs: [{ name: "a", at: 1, runs: 1e12, cpu: 1 }] },
+      "jobs[0].runs must be a length in seconds above 0, of at most a year",
+    ],
+    [
+      { lasts: 60, services: [{ name: "web", replicas: 1, cpu: 1, starts: 1e12 }] },
+      "services[0].starts must be a time in seconds from 0, of at most a year",
+    ],
     [{ lasts: 60, job: [] }, "job is unknown: did you mean jobs?"],
     [
       { lasts: 60, services: [{ name: "web", replicas: 1.5, cpu: "1" }] },
