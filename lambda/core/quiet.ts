@@ -1,4 +1,5 @@
-import { type Duration, hours, later } from "./duration.ts";
+import { after, type Duration, hours, later } from "./duration.ts";
+import { mostAhead } from "./launches.ts";
 import type { Quiet, ScopeRecord } from "./record.ts";
 
 /** A pause that is forgotten must not leave the nodes without protection for ever. */
@@ -20,10 +21,15 @@ export type Silence = Readonly<{
 
 const never = new Date(0);
 
+/** What a clock has written that was wrong must not silence launches until then. */
+export const isPossible = (at: Date, now: Date): boolean => at <= after(now, mostAhead);
+
 export function silenceOf(record: ScopeRecord, whole: ScopeRecord | undefined, now: Date): Silence {
   const records = [record, ...(whole ? [whole] : [])];
-  const releases = records.flatMap(({ released }) => released ?? []);
-  const quiets = records.flatMap(({ quiet }) => quiet ?? []);
+  const releases = records.flatMap(({ released }) =>
+    released && isPossible(released.at, now) ? released : [],
+  );
+  const quiets = records.flatMap(({ quiet }) => (quiet && isPossible(quiet.since, now) ? quiet : []));
   const requestsCountFrom = releases.map(({ at }) => at).reduce(later, never);
   const launchesCountFrom = quiets.map(({ until }) => until).reduce(later, requestsCountFrom);
   const released = releases.find(({ at }) => at.getTime() === requestsCountFrom.getTime());

@@ -3,6 +3,7 @@ import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { timedIds } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
+import { aRecord } from "../support/builders.ts";
 
 function twoNodes(): Scenario {
   const world = new Scenario({}, timedIds());
@@ -69,3 +70,24 @@ it("times that a clock has written that was years ahead hold no node for ever", 
   await world.pass(minutes(10));
   expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
 });
+
+it.each([
+  ["a release", (far: Date) => ({ released: { at: far, because: "now" } })],
+  [
+    "a breather",
+    (far: Date) => ({
+      quiet: { kind: "breather", since: far, until: after(far, minutes(10)), because: "cap" } as const,
+    }),
+  ],
+])(
+  "%s that a clock has written that was years ahead silences no launch, and can be repeated",
+  async (_, silenced) => {
+    const world = twoNodes();
+    await world.holds.put(aRecord(silenced(after(world.time, hours(20_000)))));
+    world.launch({ joinsAfter: seconds(1) });
+    await world.pass(minutes(1));
+    expect(Object.keys(world.marks())).toEqual(["a", "b", "node-1"]);
+    await world.control({ do: "release", reason: "now" });
+    expect([world.marks(), world.holds.records.get("cluster")?.released?.at]).toEqual([{}, world.time]);
+  },
+);

@@ -1,7 +1,7 @@
 import { after, type Duration, earlier, later, seconds } from "../duration.ts";
 import { BadInputError, withMore } from "../errors.ts";
 import type { Changed, PassContext } from "../ports.ts";
-import { describeQuiet, isPaused, silenceOf, usualPause } from "../quiet.ts";
+import { describeQuiet, isPaused, isPossible, silenceOf, usualPause } from "../quiet.ts";
 import { type Outcome, reconcile, type Trigger } from "../reconcile.ts";
 import type { Quiet, ReleasedByHand, ScopeRecord } from "../record.ts";
 import { isOn, withoutRequest } from "../requests.ts";
@@ -35,7 +35,7 @@ export async function forceRelease(context: PassContext, request: ForceRequest):
     const { released } = record;
     if (released && id !== undefined && released.by === id) return record;
     const at = earlier(askedAt ?? now, now);
-    if (released && released.at >= at) return record;
+    if (released && released.at >= at && isPossible(released.at, now)) return record;
     return { ...record, released: { at, because: reason, ...byOf(id ?? released?.by) } };
   };
   return everywhere(context, { scope, change, because: `released by hand: ${reason}` });
@@ -78,7 +78,9 @@ export async function pause(
     const quiet: Quiet = { kind: "paused", since, until, because: reason };
     // The clock of the function that released last may be ahead.
     const released =
-      last && last.at > now ? last : { at: now, because: `paused: ${reason}`, ...byOf(last?.by) };
+      last && last.at > now && isPossible(last.at, now)
+        ? last
+        : { at: now, because: `paused: ${reason}`, ...byOf(last?.by) };
     return { ...record, quiet, released };
   };
   const because = `paused by hand: ${reason}`;
