@@ -63,6 +63,22 @@ export class ClusterView {
     this.#options.cluster.editNode(name, { [kind]: { [key]: value ?? null } });
   }
 
+  /** A user's tool applies annotations: it owns them from then on, also those that were there already. */
+  apply(name: string, annotations: Readonly<Record<string, string>>): void {
+    const { cluster } = this.#options;
+    const manager = "argocd-controller";
+    const { managedFields, creationTimestamp: time } = cluster.editNode(
+      name,
+      { annotations },
+      manager,
+    ).metadata;
+    const fields = Object.fromEntries(Object.keys(annotations).map((key) => [`f:${key}`, {}]));
+    const fieldsV1 = { "f:metadata": { "f:annotations": fields } };
+    const entry = { manager, operation: "Apply", apiVersion: "v1", fieldsType: "FieldsV1", time, fieldsV1 };
+    const owners = Array.isArray(managedFields) ? managedFields : [];
+    cluster.editNode(name, { managedFields: [...owners, entry] }, manager);
+  }
+
   /** Marks a node with a hold, as a crash may leave it. */
   mark(name: string, holdId: string): void {
     const mark = {

@@ -92,9 +92,9 @@ export class Invocation {
     this.#onEnd = onEnd;
   }
 
-  /** The call it makes next; several may wait, as in the real function. */
-  get waitsFor(): string {
-    return this.#waiting[0]?.call ?? "";
+  /** The calls that it makes next: any of them may be answered first, as in the real function. */
+  get waiting(): readonly string[] {
+    return this.#waiting.map(({ call }) => call);
   }
 
   /** Whether any of its calls failed. */
@@ -111,10 +111,10 @@ export class Invocation {
     await this.#settle();
   }
 
-  /** Makes the next call; ends as its beginning does. */
-  async step(verdict: Verdict = "done"): Promise<void> {
+  /** Makes one of the calls that wait; ends as its beginning does. */
+  async step(verdict: Verdict = "done", which = 0): Promise<void> {
     if (this.state !== "running") return;
-    const next = this.#waiting.shift();
+    const [next] = this.#waiting.splice(which % this.#waiting.length, 1);
     if (!next) throw new Error(`${this.name} waits for something outside of the simulation`);
     this.calls += 1;
     if (verdict === "refused" || verdict === "answer lost") this.wasDisturbed = true;

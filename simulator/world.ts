@@ -172,11 +172,11 @@ export class World {
     return [...this.oneShots.armed.values()].filter(({ at }) => at <= this.time);
   }
 
-  async step(invocation: Invocation, verdict?: Verdict): Promise<void> {
+  async step(invocation: Invocation, verdict?: Verdict, which = 0): Promise<void> {
     if (invocation.state !== "running") return;
-    const call = invocation.waitsFor;
+    const call = invocation.waiting[which % invocation.waiting.length] ?? "";
     this.#current = invocation;
-    await invocation.step(verdict);
+    await invocation.step(verdict, which);
     this.#current = undefined;
     this.watch(invocation, call);
   }

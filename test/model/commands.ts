@@ -42,6 +42,7 @@ export type Command =
   | (Readonly<{ do: "retry" }> & Begun)
   | (Readonly<{ do: "sweep" }> & Begun)
   | (Readonly<{ do: "ask"; request: Readonly<Record<string, unknown>> }> & Begun)
+  | Readonly<{ do: "again"; which: number }>
   | (Readonly<{ do: "force"; saysWhen: boolean }> & Begun)
   | Readonly<{ do: "send"; hold: HoldMessage; duplicatesAfter: readonly Duration[] }>
   | Readonly<{ do: "lose"; what: "one-shot" | "message"; which: number }>
@@ -55,7 +56,7 @@ export type Command =
   | Readonly<{ do: "take" }>
   | Readonly<{ do: "remove"; node: number; drainsFor: Duration }>
   | Readonly<{ do: "user"; node: number; action: UserAction }>
-  | Readonly<{ do: "step"; who: number; times: number }>
+  | Readonly<{ do: "step"; who: number; times: number; which: number }>
   | Readonly<{ do: "finish"; who: number }>
   | Readonly<{ do: "crash"; who: number }>
   | Readonly<{ do: "fault"; who: number; verdict: Verdict }>
@@ -88,8 +89,15 @@ export type HoldMessage = Readonly<{
   ago: Duration;
 }>;
 
-/** How an invocation begins: its clock's offset, how long each of its calls takes, and whether it runs to its end at once. */
-export type Begun = Readonly<{ skew: Duration; pace: Duration; atOnce: boolean }>;
+/**
+ * How an invocation begins: its clock's offset, how long each of its calls takes, and how far it runs at once: to its end,
+ * to its list of nodes, so that the records it has read may be older, or nowhere.
+ */
+export type Begun = Readonly<{
+  skew: Duration;
+  pace: Duration;
+  atOnce: "all" | "all but the list" | "nothing";
+}>;
 
 /** What fails, or is never answered, until it is repaired: a call, the patches of one node or of half of them, or the cluster. */
 export type Outage =
@@ -105,7 +113,13 @@ export type Outage =
   | "remember"
   | "write";
 
-export type UserAction = "annotate true" | "annotate false" | "unannotate" | "unlabel" | "never";
+export type UserAction =
+  | "apply true"
+  | "annotate true"
+  | "annotate false"
+  | "unannotate"
+  | "unlabel"
+  | "never";
 
 /** The largest offset of a function's clock. */
 export const mostSkew = seconds(60);

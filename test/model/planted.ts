@@ -86,4 +86,29 @@ export const mistakes: readonly Mistake[] = [
     "untilJobsEnd(withLimit(launchHoldAfter(ofLaunches), facts), facts)",
     "withLimit(launchHoldAfter(ofLaunches), facts)",
   ),
+  mistake("a younger hold's mark is removed", "plan-nodes.ts", " || label > hold.id"),
+  mistake(
+    "a user's annotation goes with the mark",
+    "marks/plan-marks.ts",
+    'return managers.every((manager) => manager === holderName) ? "us" : "another manager";',
+    'return "us";',
+  ),
+  mistake(
+    "an annotation that a user applies, too, goes with the mark",
+    "marks/plan-marks.ts",
+    "managers.every(",
+    "managers.some(",
+  ),
+  mistake(
+    "no look comes for nodes that boot",
+    "looks.ts",
+    "canQueue && !isSent ? delayOf(nodes?.awaitedSince, now) : undefined",
+    "undefined",
+  ),
+  mistake(
+    "a hold is closed while it may still be marked",
+    "reconcile.ts",
+    "isUnfinished || mayBeMarked(hold, record, now)",
+    "isUnfinished",
+  ),
 ];

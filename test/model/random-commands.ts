@@ -2,6 +2,7 @@ import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { Verdict } from "../../simulator/invocation.ts";
 import fc from "../support/fast-check.ts";
 import {
+  type Begun,
   type Claims,
   type Command,
   type Deployed,
@@ -26,7 +27,7 @@ const command = <Kind extends Command["do"]>(
 const begun = (most: Duration, ...paces: Duration[]) => ({
   skew: among(0, 0, 0, 0, seconds(1), most, -most),
   pace: among(0, ...paces),
-  atOnce: among(true, false),
+  atOnce: among<Begun["atOnce"]>("all", "all", "all but the list", "nothing"),
 });
 
 const launch = {
@@ -104,7 +105,7 @@ const common: readonly Weighted[] = [
   [3, command("pods", { node: index, pods: among<Pods>("none", "none", "movable", "fixed", "job", "job") })],
   [1, command("take", {})],
   [1, command("remove", { node: index, drainsFor: among(0, minutes(1)) })],
-  [10, command("step", { who: index, times: fc.integer({ min: 1, max: 9 }) })],
+  [10, command("step", { who: index, times: fc.integer({ min: 1, max: 9 }), which: among(0, 0, 1, 2, 3) })],
   [5, command("finish", { who: index })],
 ];
 
@@ -129,10 +130,11 @@ const all: readonly Weighted[] = [
   ...common,
   [7, command("launch", launch)],
   [8, command("deliver", { ...deliver, ...anyDay })],
-  [5, command("fire", { which: index, isEarly: seldom(10), isDuplicated: seldom(15), ...anyDay })],
+  [5, command("fire", { which: index, isEarly: seldom(30), isDuplicated: seldom(15), ...anyDay })],
   [1, command("retry", anyDay)],
   [5, command("sweep", anyDay)],
   [4, command("ask", { request, ...anyDay })],
+  [1, command("again", { which: index })],
   [0.5, command("force", { saysWhen: among(true, false), ...anyDay })],
   [
     2,
@@ -148,7 +150,14 @@ const all: readonly Weighted[] = [
     4,
     command("user", {
       node: index,
-      action: among<UserAction>("annotate true", "annotate false", "unannotate", "unlabel", "never"),
+      action: among<UserAction>(
+        "apply true",
+        "annotate true",
+        "annotate false",
+        "unannotate",
+        "unlabel",
+        "never",
+      ),
     }),
   ],
   [2, command("crash", { who: index })],

@@ -1,10 +1,12 @@
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import type { ScopeRecord } from "../../lambda/core/record.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { holdId, timedIds } from "../../simulator/hold-ids.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import { World } from "../../simulator/world.ts";
 import type { Begun, Command, Deployed, Setting } from "./commands.ts";
 import { Karpenter, pools } from "./karpenter.ts";
+import { Outages } from "./outages.ts";
 import { must } from "./rules/must.ts";
 import { Watcher } from "./rules/watcher.ts";
 import { actAsUser } from "./users.ts";
@@ -27,8 +29,7 @@ export class Stage {
   readonly #paces = new WeakMap<Invocation, Duration>();
   /** Whether a record was spoilt, or the settings named other scopes. */
   #isMixed = false;
-  /** The calls that fail until they are repaired, and those that are never answered. */
-  readonly #broken = new Map<string, "fails" | "hangs">();
+  readonly #outages: Outages;
 
   constructor(setting: Setting, skew: Duration) {
     const { nodes, orphanedMark, claims, karpenter, auto, consolidateAfter, ...deployed } = setting;
@@ -42,8 +43,7 @@ export class Stage {
     this.karpenter = new Karpenter(world, consolidateAfter);
     this.karpenter.grant(world.settings.auto ? "readable" : claims);
     this.watcher = new Watcher(world, this.karpenter, skew);
-    world.refuses = (call) => this.#stateOf(call) === "fails";
-    world.hangs = (call) => this.#stateOf(call) === "hangs";
+    this.#outages = new Outages(world);
     world.watch = (invocation, call) => this.watcher.look(invocation, call);
   }
 
@@ -78,6 +78,8 @@ export class Stage {
         return this.#begin(command, () => world.sweep(command.skew));
       case "ask":
         return this.#begin(command, () => world.ask(command.request, command.skew));
+      case "again":
+        return this.#askAgain(command.which);
       case "force": {
         const askedAt = command.saysWhen && { askedAt: world.time.toISOString() };
         return this.#begin(command, () => world.release({ force: true, ...askedAt }, command.skew));
@@ -96,9 +98,9 @@ export class Stage {
         this.#deploy(command.change);
         return watcher.deployed();
       case "break":
-        return this.#break(command);
+        return this.#outages.begin(command);
       case "repair":
-        return this.#broken.clear();
+        return this.#outages.end();
       case "spoil":
         return this.#spoil(command.which);
       case "grant":
@@ -148,7 +150,7 @@ export class Stage {
   /** Runs all waiting messages, one-shots and retries, then sweeps without faults: the second has nothing to do. */
   async settle(): Promise<void> {
     const { world } = this;
-    this.#broken.clear();
+    this.#outages.end();
     for (const invocation of world.running) await this.finish(invocation);
     for (let messages = world.queue.due(); messages.length > 0; messages = world.queue.due())
       await world.finish(await world.deliver(messages));
@@ -184,13 +186,17 @@ export class Stage {
   }
 
   async #begin({ pace, atOnce }: Begun, begin: () => Promise<Invocation>): Promise<void> {
-    const [oldest] = this.world.running;
-    if (oldest && this.world.running.size >= mostAtWork) await this.finish(oldest);
+    const { world } = this;
+    const [oldest] = world.running;
+    if (oldest && world.running.size >= mostAtWork) await this.finish(oldest);
     // No two functions begin in the same millisecond.
     await this.pass(1);
     const invocation = await begin();
     this.#paces.set(invocation, pace);
-    if (atOnce) await this.finish(invocation);
+    if (atOnce === "all") await this.finish(invocation);
+    if (atOnce !== "all but the list") return;
+    const next = () => invocation.waiting.findIndex((call) => call !== "list");
+    for (let which = next(); which >= 0; which = next()) await world.step(invocation, "done", which);
   }
 
   async #atWork(command: Extract<Command, { who: number }>): Promise<void> {
@@ -202,29 +208,29 @@ export class Stage {
       this.watcher.look(invocation, "crash");
     } else if (command.do === "fault") await this.world.step(invocation, command.verdict);
     else if (command.do === "finish") await this.finish(invocation);
-    else for (let n = 0; n < command.times; n++) await this.world.step(invocation);
+    else for (let n = 0; n < command.times; n++) await this.world.step(invocation, "done", command.which);
   }
 
-  #stateOf(call: string): "fails" | "hangs" | undefined {
-    const isOfCluster = /^(list|claims|pods|budgets|patch|get)/.test(call);
-    const isOfHalf = /^patch .*[13579]$/.test(call);
-    return (
-      this.#broken.get(call) ??
-      (isOfHalf ? this.#broken.get("half") : undefined) ??
-      (isOfCluster ? this.#broken.get("cluster") : undefined)
-    );
+  #held(which: number): ScopeRecord | undefined {
+    const held = [...this.world.holds.records.values()].filter(({ hold }) => hold);
+    return held[which % Math.max(1, held.length)];
   }
 
-  #break({ what, which, hangs }: Extract<Command, { do: "break" }>): void {
-    const nodes = this.world.nodes.all();
-    const name = nodes[which % Math.max(1, nodes.length)]?.name ?? "none";
-    this.#broken.set(what === "node" ? `patch ${name}` : what, hangs ? "hangs" : "fails");
+  /** A person releases a scope and asks for it again, while a function that saw the release waits for its list of nodes. */
+  async #askAgain(which: number): Promise<void> {
+    const { scope, hold } = this.#held(which) ?? {};
+    if (!scope || !hold) return;
+    const [skew, pace] = [0, 0];
+    const ask = (what: string) => this.world.ask({ do: what, scope, reason: "model" });
+    await this.#begin({ skew, pace, atOnce: "all" }, () => ask("release"));
+    const look = () => this.world.release({ scope, holdId: hold.id });
+    await this.#begin({ skew, pace, atOnce: "all but the list" }, look);
+    await this.#begin({ skew, pace, atOnce: "all" }, () => ask("hold"));
   }
 
   /** The hold in a record can no longer be read. */
   async #spoil(which: number): Promise<void> {
-    const held = [...this.world.holds.records.values()].filter(({ hold }) => hold);
-    const { scope } = held[which % Math.max(1, held.length)] ?? {};
+    const { scope } = this.#held(which) ?? {};
     if (!scope) return;
     this.#isMixed = true;
     await this.world.holds.spoil(scope);

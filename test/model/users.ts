@@ -2,6 +2,9 @@ import { holdLabel, neverHold } from "../../lambda/core/marks/keys.ts";
 import type { World } from "../../simulator/world.ts";
 import type { Command, UserAction } from "./commands.ts";
 
+/** What a user's tool applies beside the annotation. */
+export const appliedKey = "example.com/applied";
+
 /** A user changes the annotation or the label of a node. */
 export function actAsUser(
   { nodes, settings: { holdAnnotation } }: World,
@@ -13,10 +16,16 @@ export function actAsUser(
   const { name, labels } = node;
   const annotate = (value?: string) => nodes.edit(name, "annotations", holdAnnotation, value);
   const label = (value?: string) => nodes.edit(name, "labels", holdLabel, value);
+  const apply = () => nodes.apply(name, { [holdAnnotation]: "true", [appliedKey]: "true" });
+  const unannotate = () => {
+    annotate();
+    nodes.edit(name, "annotations", appliedKey, undefined);
+  };
   const actions: Readonly<Record<UserAction, () => void>> = {
+    "apply true": apply,
     "annotate true": () => annotate("true"),
     "annotate false": () => annotate("false"),
-    unannotate: () => annotate(),
+    unannotate,
     unlabel: () => label(),
     never: () => label(labels[holdLabel] === neverHold ? undefined : neverHold),
   };

@@ -5,14 +5,15 @@ import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
+import { appliedKey } from "../users.ts";
 import type { HoldRules } from "./hold-rules.ts";
 import { must } from "./must.ts";
 import { isCovered, isWithin, requestsOf, scopeFor } from "./oracle.ts";
 import { mayGo } from "./pays-rules.ts";
 import type { Records, Written } from "./records.ts";
 
-/** Our label and annotation on a node. */
-type Seen = Readonly<{ label: string | undefined; value: string | undefined }>;
+/** Our label and annotation on a node, and whether a user's tool applies the annotation. */
+type Seen = Readonly<{ label: string | undefined; value: string | undefined; applied: string | undefined }>;
 type Change = Readonly<{ by: Invocation; node: NodeView; before: Seen; now: Seen; facts: () => unknown }>;
 type Facts = Readonly<{ world: World; karpenter: Karpenter; records: Records; holds: HoldRules }>;
 
@@ -85,9 +86,7 @@ export class NodeRules {
     const { holds } = this.#facts;
     const { name, pool } = node;
     const { label = "" } = before;
-    // A user may set the same value again on a held node; this rule does not know who set it.
-    const isOurs = this.#ours.has(name) || before.value === "true";
-    must(now.value === before.value || isOurs, "a user's annotation is never removed", facts);
+    must(now.value === before.value || this.#ours.has(name), "a user's annotation is never removed", facts);
     must(now.value === undefined || !this.#ours.has(name), "a mark is removed as a whole", facts);
     const isMeant =
       by.settings.mode === "observe" || !isCovered(by.settings, pool) || this.#mayDrift(by, node);
@@ -158,9 +157,13 @@ export class NodeRules {
 
   #seenOn({ labels, annotations }: NodeView): Seen {
     const { holdAnnotation } = this.#facts.world.settings;
-    return { label: labels[holdLabel], value: annotations[holdAnnotation] };
+    return {
+      label: labels[holdLabel],
+      value: annotations[holdAnnotation],
+      applied: annotations[appliedKey],
+    };
   }
 }
 
 const isDifferent = (before: Seen, now: Seen): boolean =>
-  before.label !== now.label || before.value !== now.value;
+  before.label !== now.label || before.value !== now.value || before.applied !== now.applied;

@@ -173,6 +173,8 @@ function checkRequests(written: Written): void {
     const isReleased = at !== undefined && isDeepStrictEqual(rest, old);
     if (isReleased) must(isReleasing && asked.name === old.name, "a request is released by its name", facts);
     else must(isWished(written, now), "nothing but the same request changes it", facts);
+    const isAgain = old.releasedAt !== undefined && !at && now.cause !== "person";
+    must(!isAgain || now.at > old.releasedAt, "a duplicate brings back no released request", facts);
     const mayShorten = isReleased || now.cause === "person" || old.releasedAt !== undefined || isOver;
     must(mayShorten || now.until >= old.until, "an event or a window never shortens a request", facts);
   }
