@@ -43,19 +43,19 @@ export function advise(
   if (best.applies.by === "nodepool")
     return {
       verdict: "karpenter",
-      because: `You do not need the holder: Karpenter's own ${best.name} ${figures} ${per}, more than any hold.`,
+      because: `You do not need the holder: Karpenter's own ${best.name} saves most ${per}: ${figures}.`,
       commands: patches(best.applies, pools),
     };
   return {
     verdict: "holder",
-    because: `${best.name} ${figures} ${per}, more than any other.`,
+    because: `${best.name} saves most ${per}: ${figures}.`,
     commands: starts(best.applies, place),
   };
 }
 
 const describe = ({ saves, launches, evictions, nodeHours, money }: Candidate): string =>
-  `saves ${saves.toFixed(1)} node-hours${money === undefined ? "" : ` (${money.toFixed(2)} at your prices)`}: ` +
-  `${launches.toFixed(0)} launches and ${evictions.toFixed(0)} evictions fewer for ${nodeHours.toFixed(1)} node-hours more`;
+  `${launches.toFixed(0)} launches and ${evictions.toFixed(0)} evictions fewer for ${nodeHours.toFixed(1)} node-hours more, ` +
+  `together worth ${saves.toFixed(1)} node-hours${money === undefined ? "" : ` (${money.toFixed(2)} at your prices)`}`;
 
 /** Without a ranking, what is known may still be enough: where Karpenter removes nothing, nothing is to be held. */
 function withoutRanking(because: string, accounts: readonly Account[]): Advice {

@@ -38,7 +38,7 @@ export const hold = (terminal: Terminal): Command =>
       )
       .option(
         "--for <duration>",
-        "how long, 1m to 2160h, but no longer than the deployment's maxRequest (default: its hold)",
+        "how long, 1m to 2160h, but no longer than the deployment's maxRequest (default: its hold; 20m with auto)",
         durationFlag(minutes(1), hours(24 * 90)),
       )
       .requiredOption("--reason <text>", "why, for the record")

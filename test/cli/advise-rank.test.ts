@@ -187,7 +187,9 @@ describe("the advice", () => {
   it("prints what starts the holder, where that is best", () => {
     expect(on(churned())).toEqual({
       verdict: "holder",
-      because: expect.stringMatching(/^hold=auto saves 3\.\d node-hours: 18 launches and 72 evictions fewer/),
+      because: expect.stringMatching(
+        /^hold=auto saves most in that time: 18 launches and 72 evictions fewer .* worth 3\.\d node-hours/,
+      ),
       commands: [
         expect.stringMatching(/^npx karpenter-node-holder run --context prod --hold auto /),
         "npx cdk deploy -c cluster=prod -c hold=auto -c relaunchCost=5m -c evictionCost=3m -c alarms=none   # or -c alarmTopicArn=ARN",
