@@ -213,7 +213,7 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
   if (maxHold === 0) return always;
   const overCap: Watch = {
     heading: "hold-over-cap",
-    description: "A hold is older than maxHold allows.",
+    description: "Launches hold nodes for longer than maxHold allows.",
     metric: metrics.metric("OldestHoldMs", "Maximum"),
     // As much later than the cap as a release may be.
     threshold: maxHold + 2 * sweepEvery + minutes(2),
