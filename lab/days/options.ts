@@ -9,6 +9,7 @@ import { buildFolder } from "../../test/real/engines/build-once.ts";
 import { armOf, armPatterns, arms, problemsOf } from "./arms.ts";
 import type { Source } from "./spec.ts";
 import { generators } from "./traces/names.ts";
+import { columns as podColumns } from "./traces/pods.ts";
 import { armNames } from "./whole.ts";
 import { aboutWorlds, instanceTypes, worlds } from "./worlds.ts";
 
@@ -126,7 +127,10 @@ export const command = (): Command =>
       new Option("--trace <list>", `traces or JSON files: ${list(traceNames)} (day)`).argParser(traces),
     )
     .addOption(
-      new Option("--pods <file>", "a CSV list of pods that ran, instead of a trace").argParser(fileOf),
+      new Option(
+        "--pods <file>",
+        `a CSV list of pods that ran, instead of a trace: columns ${list(podColumns)}, of which the last may be missing`,
+      ).argParser(fileOf),
     )
     .addOption(new Option("--from <time>", "begin at this time of the list of pods").argParser(secondsOf))
     .addOption(new Option("--lasts <time>", "play so much of the list of pods").argParser(secondsOf))

@@ -38,7 +38,8 @@ export async function loadTrace(
 
 async function readJson(file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(file, "utf8"));
+    // It may begin with a byte order mark, which trim takes for space.
+    return JSON.parse((await readFile(file, "utf8")).trim());
   } catch (error) {
     throw new BadInputError(file, [messageOf(error)]);
   }

@@ -8,13 +8,14 @@ import { day } from "./work.ts";
 /** Which part of the file is played, in seconds of its own time. */
 export type Part = Readonly<{ from: number; lasts: number }>;
 
-const columns = ["scheduled_s", "deleted_s", "cpu_milli", "memory_mib"] as const;
+export const columns = ["scheduled_s", "deleted_s", "cpu_milli", "memory_mib"] as const;
 const whole = v.pipe(v.string(), v.regex(/^\d{1,12}$/), v.transform(Number));
 const rowSchema = v.object({
   scheduled_s: whole,
   deleted_s: whole,
   cpu_milli: whole,
-  memory_mib: v.optional(whole, "0"),
+  /** An empty cell is a pod that requests no memory. */
+  memory_mib: v.optional(v.union([whole, v.pipe(v.literal(""), v.transform(Number))]), "0"),
 });
 type Row = v.InferOutput<typeof rowSchema>;
 

@@ -1,9 +1,13 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { armOf } from "../../../lab/days/arms.ts";
 import { engineConfig } from "../../../lab/days/config.ts";
+import { loadTrace } from "../../../lab/days/spec.ts";
 import { generators, traceOf } from "../../../lab/days/traces/names.ts";
 import { parseTrace, type Trace } from "../../../lab/days/traces/trace.ts";
 import { typesOf } from "../../../lab/days/worlds.ts";
+import { newFolder } from "../../support/new-folder.ts";
 
 const playedOf = (trace: Trace) => {
   const arm = armOf("consolidate-after-0s");
@@ -59,4 +63,11 @@ it.each([...generators.keys()])("the jobs of %s keep their names, by which resul
 it("a job with the name of a service, or with a name that goes on otherwise, keeps it", () => {
   const names = ["web", "web-a", "web-1-2", "web1", "api-1"];
   expect(playedOf(traceWith(["web"], names)).jobs.map(({ name }) => name)).toEqual(names);
+});
+
+it("the file of a trace may begin with a byte order mark", async () => {
+  const file = join(newFolder(), "trace.json");
+  writeFileSync(file, `\ufeff{"lasts": 60}\r\n`);
+  const { lasts, services } = await loadTrace({ kind: "file", name: "trace.json", file }, 1);
+  expect({ lasts, services }).toEqual({ lasts: 60, services: [] });
 });

@@ -23,6 +23,11 @@ describe("a list of pods", () => {
     expect(await spanOf(file)).toEqual({ first: 0, last: 460 });
   });
 
+  it("may leave cells of the memory empty", async () => {
+    const { jobs } = await traceOfPods(write(`${head}a,0,120,3000,\n`), { from: 0, lasts: 200 });
+    expect(jobs).toEqual([{ name: "pod-2", at: 0, runs: 120, cpu: 3, image: "batch" }]);
+  });
+
   it("that cannot be read is refused with its line", async () => {
     await expect(traceOfPods(write(`${head}a,0,x,1,1\n`), { from: 0, lasts: 10 })).rejects.toThrow(
       /line 2 must have/,
