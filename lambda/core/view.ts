@@ -114,7 +114,7 @@ export function rulesFor(
 /** Thousands of pods are read less often. */
 const podsAMinute = 10_000;
 
-/** The account of the nodes by now, and when to read the pods next: any node may become superfluous. */
+/** The account of the nodes by now, and when to read the pods next: when a node is due, or any may have become superfluous. */
 export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, now: Date) {
   if (!rules.auto || !view.pods) return {};
   const isUnknown = view.pods === "not read" || "unavailable" in view.pods || "unavailable" in view.claims;
@@ -124,12 +124,13 @@ export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, no
   const { at } = view;
   const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view, at), view.pods, rules, at);
   const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
+  const dues = verdicts.flatMap(({ dueAt }) => dueAt ?? []);
   return {
     account,
     verdicts: shown(verdicts, account, at),
     // Nothing is held while it observes, so nothing is spared.
     since: rules.mode === "hold" ? since : undefined,
-    nextReadAt: after(now, period),
+    nextReadAt: later(after(now, period / 2), dues.reduce(earlier, after(now, period))),
   };
 }
 

@@ -182,6 +182,21 @@ describe("with hold=auto, pods are read", () => {
     expect(planAt(10, { record, rules, nodes }).oneShot).toEqual(at(11));
   });
 
+  it("when a node is due, but not before half a minute is over", () => {
+    const claim = (name: string, cpu: number) =>
+      aClaim(name, { room: { allocatable: { cpu, pods: 9 }, labels: {}, taints: [], isOpen: true } });
+    const two = { ...view, at: at(10), claims: [claim("a", 8), claim("b", 8)] };
+    const nextAt = (since: Date) => {
+      const pauses = { ...noPauses, open: [{ since, level: 0 }] };
+      const account = { ...learnedAlone, nodes: 2, pauses };
+      return accountOf(two, { ...record, account }, rules, at(10)).nextReadAt;
+    };
+    // An empty node is due after the five minutes of a relaunch.
+    expect(nextAt(after(at(5), seconds(45)))).toEqual(after(at(10), seconds(45)));
+    expect(nextAt(after(at(5), seconds(10)))).toEqual(after(at(10), seconds(30)));
+    expect(nextAt(at(8))).toEqual(at(11));
+  });
+
   it("less often where there are tens of thousands", () => {
     const needs = { labels: {}, tolerations: [] };
     const pods = Array.from({ length: 25_000 }, () => ({
