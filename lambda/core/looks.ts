@@ -1,6 +1,6 @@
 import { after, type Duration, earlier, minutes, seconds } from "./duration.ts";
 import type { NodeFacts } from "./figures.ts";
-import { nextDelayEnd } from "./launches.ts";
+import { mostAhead, nextDelayEnd } from "./launches.ts";
 import type { Launch } from "./ports.ts";
 import type { Looks, ScopeRecord } from "./record.ts";
 import type { Rules } from "./rules.ts";
@@ -37,7 +37,8 @@ export function looksOf(facts: LookFacts): NextLooks {
   const at = next <= after(now, soonest) ? soonestAfter(now) : next;
   const isSet = oneShot !== undefined && oneShot > after(now, soonest) && oneShot <= at;
 
-  const isSent = message !== undefined && message > after(now, clocksDiffer);
+  const isSent =
+    message !== undefined && message > after(now, clocksDiffer) && message <= after(now, mostAhead);
   const delay = canQueue && !isSent ? delayOf(nodes?.awaitedSince, now) : undefined;
   const nextMessage = delay !== undefined ? after(now, delay) : isSent ? message : undefined;
   return {

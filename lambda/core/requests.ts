@@ -1,5 +1,5 @@
-import { hours, later, latest } from "./duration.ts";
-import { endOf } from "./launches.ts";
+import { after, hours, later, latest } from "./duration.ts";
+import { endOf, mostAhead } from "./launches.ts";
 import type { Request, ScopeRecord } from "./record.ts";
 import type { Rules } from "./rules.ts";
 
@@ -17,7 +17,13 @@ export const isOn = ({ until, releasedAt }: Request, now: Date): boolean => unti
 
 /** Those of which anything is still to be known: the others are over. */
 export const present = (requests: readonly Request[], now: Date): readonly Request[] =>
-  requests.filter(({ until }) => until > now);
+  requests.map((one) => notLaterThan(one, after(now, mostAhead))).filter(({ until }) => until > now);
+
+/** One that a wrong clock has made in a time to come lasts no longer than it was asked for. */
+const notLaterThan = (one: Request, latest: Date): Request =>
+  one.at <= latest
+    ? one
+    : { ...one, at: latest, until: after(latest, one.until.getTime() - one.at.getTime()) };
 
 /** What became of a request, and why. */
 export type Granted = Readonly<{
