@@ -72,13 +72,16 @@ async function specsFor(options: Options): Promise<readonly Spec[]> {
   const sources: readonly Source[] = pods
     ? [await partOf(pods, options)]
     : (trace ?? [{ kind: "name", name: "day" }]);
-  return specsOf({
+  const specs = specsOf({
     sources,
     arms: arms ?? armNames,
     karpenter: karpenter ?? labVersions.slice(0, 1),
     types: types ?? ["one"],
     seeds: seed ?? [1],
   });
+  if (specs.length === 0)
+    throw new BadInputError("These flags cannot be used", ["no chosen Karpenter is new enough for the arms"]);
+  return specs;
 }
 
 async function partOf(file: string, { from, lasts }: Options): Promise<Source> {

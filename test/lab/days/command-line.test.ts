@@ -142,6 +142,13 @@ describe("a whole call", () => {
     ]);
   });
 
+  it("refuses arms that no chosen version of Karpenter has", async () => {
+    expect(await run("--trace", "shrink", "--arms", "balanced", "--karpenter", "1.13")).toMatchObject({
+      code: 2,
+      stderr: "These flags cannot be used: no chosen Karpenter is new enough for the arms\n",
+    });
+  });
+
   it("refuses a part that begins after the end of a list of pods", async () => {
     const file = write("scheduled_s,deleted_s,cpu_milli\n0,600,1000\n", "pods.csv");
     expect(await run("--pods", file, "--from", "10000")).toMatchObject({
