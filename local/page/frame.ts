@@ -64,7 +64,7 @@ export function formatState(events: readonly TimelineEvent[], options: StateOpti
       ...(more > 0 ? [`And ${more} more.`] : []),
     ].join(" ");
   const marked = lanes.filter(({ isOpen, held }) => isOpen && held.at(-1)?.isOpen).length;
-  if (marked > 0) return `${marked} nodes have marks of no present hold: the next sweep removes them.`;
+  if (marked > 0) return `Nodes with an orphaned mark: ${marked}. The next sweep removes it.`;
   const nothing = observes ? "Nothing would be held" : "Nothing is held";
   const last = holds.at(-1);
   return last?.ended === undefined ? `${nothing}.` : `${nothing} in ${placeOf(last)}: ${last.ended}.`;

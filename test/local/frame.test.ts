@@ -111,7 +111,7 @@ describe("what the page shows", () => {
     reported.timeline.record({ kind: "node joined", node: "a", nodePool: "web" });
     reported.timeline.record({ kind: "node marked", node: "a", holdId: "lost" });
     expect(formatState(reported.timeline.events)).toBe(
-      "1 nodes have marks of no present hold: the next sweep removes them.",
+      "Nodes with an orphaned mark: 1. The next sweep removes it.",
     );
   });
 
