@@ -198,7 +198,7 @@ function expiry(pool: NodePool, { nodeClaims }: ClusterFacts, { week }: View): r
     {
       rule: "expires-in-window",
       object: nameOf(pool),
-      problem: `expireAfter: ${first.expireAfter} ends ${ending.length} of its nodes inside of a protected window in the next seven days, first ${first.name} at ${when} UTC: expiry heeds neither budgets nor annotations. Delete those nodes before, outside of the window. For later nodes change the NodePool; that drifts the present ones, which are then replaced within the budgets.`,
+      problem: `expireAfter: ${first.expireAfter} ends ${ending.length} of its nodes inside of a protected window in the next seven days, first ${first.name} at ${when} UTC: expiry ignores budgets and annotations. Delete those nodes before, outside of the window. For later nodes change the NodePool; that drifts the present ones, which are then replaced within the budgets.`,
       change: "spec.template.spec.expireAfter: Never",
     },
   ];
