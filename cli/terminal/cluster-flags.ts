@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError, Option, type OptionValues } from "commander";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import type { Terminal } from "./terminal.ts";
@@ -18,18 +18,28 @@ export type RunFlags = Readonly<{ run: string | true; kubeconfig?: string; conte
 /** Names the cluster where the flag does not. */
 export const clusterVariable = "KARPENTER_NODE_HOLDER_CLUSTER";
 
+/** Whether a command needs no name of a cluster with these flags. */
+type NeedsNone = (flags: OptionValues) => boolean;
+
 /** Adds the flags with which a command finds the holder deployed for a cluster. */
-export const withCluster = (command: Command, terminal: Pick<Terminal, "env">): Command =>
-  withAws(withClusterName(command, terminal));
+export const withCluster = (
+  command: Command,
+  terminal: Pick<Terminal, "env">,
+  needsNone?: NeedsNone,
+): Command => withAws(withClusterName(command, terminal, needsNone));
 
 /** Adds the flag that names the cluster. */
-export const withClusterName = (command: Command, { env }: Pick<Terminal, "env">): Command =>
+export const withClusterName = (
+  command: Command,
+  { env }: Pick<Terminal, "env">,
+  needsNone: NeedsNone = () => false,
+): Command =>
   command
     .option("--cluster <name>", `the EKS cluster's name (required, or set ${clusterVariable})`, clusterName)
     // Not left to commander: it would complain of a missing flag before it names the misspelled one.
     .hook("preAction", (_, action) => {
-      const { cluster, run, kubeconfig, context } = action.opts();
-      if ([cluster, run, kubeconfig, context].some((one) => one !== undefined)) return;
+      const flags = action.opts();
+      if (flags.cluster !== undefined || needsNone(flags)) return;
       const named = env[clusterVariable];
       if (!named) action.error(`error: name the cluster: --cluster NAME, or set ${clusterVariable}`);
       else action.setOptionValueWithSource("cluster", readVariable(action, named), "env");
@@ -37,12 +47,15 @@ export const withClusterName = (command: Command, { env }: Pick<Terminal, "env">
 
 /** Adds the flags with which a command finds a holder: deployed, or a `run` on this machine. */
 export const withHolder = (command: Command, terminal: Pick<Terminal, "env">): Command =>
-  withCluster(command, terminal).addOption(
+  withCluster(command, terminal, namesRun).addOption(
     new Option(
       "--run [folder]",
       "the holder without AWS on this machine, by the folder of its --data (default: the only one at work)",
     ).conflicts(["cluster", "region", "profile", "endpointUrl"]),
   );
+
+const namesRun: NeedsNone = ({ run, kubeconfig, context }) =>
+  [run, kubeconfig, context].some((one) => one !== undefined);
 
 /** The same, and a `run` also by the cluster that it works on. */
 export const withAnyHolder = (command: Command, terminal: Pick<Terminal, "env">): Command => {

@@ -19,7 +19,7 @@ import { leftoversCheck } from "./leftovers.ts";
 import { type Check, labels, type Row, rowOf, type Smoke, tableOf } from "./smoke.ts";
 
 type Options = ClusterFlags &
-  Readonly<{ yes?: true; kubeconfig?: string; wait: Duration; context: readonly string[] }> &
+  Readonly<{ yes?: true; kubeconfig?: string; wait: Duration; context?: readonly string[] }> &
   Readonly<{ ledger?: string | true; for: Duration; every: Duration; analyse?: string }>;
 
 /** How long each part usually takes. */
@@ -28,7 +28,6 @@ const usual = {
   "the holder at work": minutes(8),
   "destroying the holder": minutes(3),
 } as const;
-const all = Object.values(usual).reduce((sum, one) => sum + one, 0);
 let progress: Progress | undefined;
 
 function report(line: string): void {
@@ -36,7 +35,7 @@ function report(line: string): void {
   else process.stderr.write(`${line}\n`);
 }
 
-const command = withCluster(new Command("npm run smoke --"), process)
+const command = withCluster(new Command("npm run smoke --"), process, ({ analyse }) => analyse !== undefined)
   .description(
     "Deploy a holder on a real account for the cluster, watch one launch being held and released, destroy it, and " +
       "look for what stayed. Takes about a quarter of an hour.",
@@ -51,12 +50,7 @@ const command = withCluster(new Command("npm run smoke --"), process)
       minutes(15),
     ),
   )
-  .option(
-    "-c, --context <setting=value>",
-    "a setting of the deployment, like vpc=…; may be repeated",
-    gather,
-    [],
-  )
+  .option("-c, --context <setting=value>", "a setting of the deployment, like vpc=…; may be repeated", gather)
   .option("--ledger [file]", "record a long run with two recorders, and judge it by criteria written before")
   .addOption(
     durationOption(
@@ -87,14 +81,13 @@ async function smoke(options: Options): Promise<void> {
       stopping.abort(new Error("stopped"));
     });
   if (options.analyse) return conclude(verdictsIn(options.analyse));
-  if (options.ledger && !options.kubeconfig)
-    throw new Error("--ledger needs --kubeconfig: the second recorder asks the cluster itself");
+  checkFlags(options);
   const run = await identify(options, stopping.signal);
   explain(run, options);
   if (!options.yes && !(await agreed())) throw new Error("nothing was created");
 
   const rows: Row[] = [];
-  progress = new Progress(all, processTerminal());
+  progress = new Progress(totalOf(usualFor(options)), processTerminal());
   try {
     await check(run, options, rows);
   } catch (error) {
@@ -113,10 +106,12 @@ function conclude(rows: readonly Row[]): void {
 }
 
 async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
-  const inVpc = options.context.some((one) => one.startsWith("vpc="));
+  const { context = [] } = options;
+  const inVpc = context.some((one) => one.startsWith("vpc="));
+  const usually = usualFor(options);
   /** Checks in this order, up to the first that is broken. */
   const inOrder = async (part: keyof typeof usual, checks: readonly Check[]): Promise<boolean> => {
-    const task = progress?.beginTimed(part, usual[part]);
+    const task = progress?.beginTimed(part, usually[part]);
     for (const one of checks) {
       const row = await rowOf(one);
       rows.push(row);
@@ -132,11 +127,11 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
 
   const view = options.kubeconfig ? new ClusterView(options.kubeconfig) : undefined;
   const hold = options.ledger ? [] : ["hold=2m"];
-  const cdk = cdkFor(run, [...hold, "alarms=none", ...options.context]);
+  const cdk = cdkFor(run, [...hold, "alarms=none", ...context]);
   const account = awsAccount(run.aws, run.cluster);
   const { ask } = deployedHolder(options, process.env);
   const holder = { cdk, account, ask, view, waitForLaunch: options.wait };
-  const file = options.ledger === true ? `ledger-${run.cluster}.jsonl` : options.ledger;
+  const file = ledgerOf(options);
   const work =
     file && view
       ? recordingCheck(run, {
@@ -149,7 +144,6 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
       : undefined;
   const steps = [...deployedChecks(run, holder), ...(work ? [work] : launchChecks(run, holder))];
   await inOrder("the holder at work", steps);
-  if (file && existsSync(file)) rows.push(...verdictsIn(file));
   // Also after a failure or Ctrl-C.
   report("destroying the holder");
   const destroyed: Check = {
@@ -161,7 +155,9 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
     },
   };
   const ended = [destroyed, leftoversCheck(run), ...(view ? [marksCheck(view)] : [])];
-  await inOrder("destroying the holder", ended);
+  const isGone = await inOrder("destroying the holder", ended);
+  if (!isGone) report(`To remove what may be left: npx cdk destroy -c cluster=${run.cluster} -c alarms=none`);
+  if (file && existsSync(file)) rows.push(...verdictsIn(file));
 }
 
 async function identify(options: Options, signal: AbortSignal): Promise<Smoke> {
@@ -170,6 +166,30 @@ async function identify(options: Options, signal: AbortSignal): Promise<Smoke> {
   const { Account = "" } = await sts.send(new GetCallerIdentityCommand({}));
   const region = await sts.config.region();
   return { cluster: options.cluster, account: Account, region, aws, report, signal };
+}
+
+/** The file of the ledger, where one is wanted. */
+const ledgerOf = ({ ledger, cluster }: Options): string | undefined =>
+  ledger === true ? `ledger-${cluster}.jsonl` : ledger;
+
+/** How long each part takes with these flags. */
+const usualFor = ({ ledger, for: lasts }: Options): Readonly<Record<keyof typeof usual, Duration>> =>
+  ledger ? { ...usual, "the holder at work": usual["the holder at work"] + lasts } : usual;
+
+const totalOf = (parts: Readonly<Record<string, Duration>>): Duration =>
+  Object.values(parts).reduce((sum, one) => sum + one, 0);
+
+/** Refuses what would fail later, or mix two ledgers in one file. */
+function checkFlags(options: Options): void {
+  const wrong = (what: string) => command.error(`error: ${what}`);
+  const file = ledgerOf(options);
+  if (file === undefined) {
+    for (const name of ["for", "every"])
+      if (command.getOptionValueSource(name) === "cli") wrong(`--${name} needs --ledger`);
+  } else if (!options.kubeconfig)
+    wrong("--ledger needs --kubeconfig: the second recorder asks the cluster itself");
+  else if (existsSync(file))
+    wrong(`${file} is there already: name another file, or judge this one with --analyse ${file}`);
 }
 
 function explain({ cluster, account, region }: Smoke, { ledger, for: lasts }: Options): void {
@@ -188,9 +208,14 @@ function explain({ cluster, account, region }: Smoke, { ledger, for: lasts }: Op
 
 These stay: the CDK's bootstrap and the functions' code in its bucket, metrics in CloudWatch until they expire, and
 the nodes of the launch. With vpc, AWS removes the functions' network interfaces up to 40 minutes later.
-${price}
+${ledger ? needed : ""}${price}
 `);
 }
+
+/** Without credentials nothing is destroyed in the end. */
+const needed = `
+Your AWS credentials must be valid until the end, and this machine must not sleep.
+`;
 
 const cents = "AWS charges some cents for this, and the nodes of the launch as always.";
 
@@ -205,7 +230,7 @@ async function agreed(): Promise<boolean> {
   }
 }
 
-function gather(text: string, all: readonly string[]): readonly string[] {
+function gather(text: string, all: readonly string[] = []): readonly string[] {
   if (/^\w+=./.test(text)) return [...all, text];
   throw new InvalidArgumentError("It must be like vpc=subnet-…,sg-….");
 }

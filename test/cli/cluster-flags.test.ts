@@ -32,6 +32,14 @@ it("names the environment's cluster where that cannot be used", async () => {
   expect(reported).toContain("KARPENTER_NODE_HOLDER_CLUSTER cannot be used");
 });
 
+it("doctor needs the cluster's name beside a kubeconfig, which names no deployed holder", async () => {
+  const words = ["doctor", "--kubeconfig", "any"];
+  const unnamed = await typed({}, ...words);
+  expect([unnamed.exit, unnamed.reported]).toEqual([2, expect.stringContaining("error: name the cluster: ")]);
+  const { reported } = await typed({ KARPENTER_NODE_HOLDER_CLUSTER: "a/b" }, ...words);
+  expect(reported).toContain("KARPENTER_NODE_HOLDER_CLUSTER cannot be used");
+});
+
 it.each([
   [
     "AWS_REGION",

@@ -187,14 +187,23 @@ function judgeUsers({ nodes }: Ledger): Seen {
 
 function judgeAgreement({ nodes, records, every }: Ledger): Seen {
   const pairs = nodes.flatMap(({ at, nodes: seen }) => {
-    const near = records.find((one) => Math.abs(one.at.getTime() - at.getTime()) <= every);
-    if (!near) return [];
+    const near = nearest(records, at);
+    if (!near || distance(near, at) > every) return [];
     const recorded = near.scopes.reduce((sum, { nodesHeld }) => sum + nodesHeld, 0);
     return [recorded === seen.filter(isMarked).length];
   });
   if (pairs.length === 0) return judged(false, "no two samples of the same time");
   const equal = pairs.filter(Boolean).length;
   return judged(equal >= 0.95 * pairs.length, `${equal} of ${pairs.length}`);
+}
+
+const distance = (one: SampleOf<"record">, at: Date): Duration => Math.abs(one.at.getTime() - at.getTime());
+
+/** The first of the closest samples; samples are in the order of their times. */
+function nearest(records: readonly SampleOf<"record">[], at: Date): SampleOf<"record"> | undefined {
+  const next = records.findIndex((one) => one.at >= at);
+  const around = next < 0 ? records.slice(-1) : records.slice(Math.max(0, next - 1), next + 1);
+  return around.toSorted((a, b) => distance(a, at) - distance(b, at))[0];
 }
 
 function judgeGaps({ begin, end, every, nodes, records }: Ledger): Seen {

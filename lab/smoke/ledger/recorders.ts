@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseStatus } from "../../../cli/answers.ts";
 import type { Ask } from "../../../cli/control/client.ts";
@@ -78,4 +78,7 @@ async function record(
 }
 
 /** The verdict on each criterion, from the file alone. */
-export const verdictsIn = (file: string): readonly Row[] => analyse(readSamples(readFileSync(file, "utf8")));
+export function verdictsIn(file: string): readonly Row[] {
+  if (!existsSync(file)) throw new Error(`there is no file ${file}`);
+  return analyse(readSamples(readFileSync(file, "utf8")));
+}
