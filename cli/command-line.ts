@@ -23,7 +23,7 @@ export const commands = [
 /** Runs a command and returns its exit code; never ends the process itself. */
 export async function commandLine(words: readonly string[], terminal: Terminal): Promise<Exit> {
   const program = frame(terminal);
-  for (const command of commands) program.addCommand(framed(command(terminal), terminal));
+  for (const command of commands) program.addCommand(framed(command(terminal), terminal, program.name()));
   const [first = "", second] = words;
   const isCommand = (word: string | undefined) => program.commands.some((one) => one.name() === word);
   if (first === suggestFor) {
@@ -39,12 +39,12 @@ export async function commandLine(words: readonly string[], terminal: Terminal):
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? Exit.done : Exit.usage;
     if (error instanceof AnswerNo) return Exit.no;
-    return printFailure(error, terminal, isCommand(first) ? `${holderName} ${first}` : holderName);
+    return printFailure(error, terminal, isCommand(first) ? `${program.name()} ${first}` : program.name());
   }
 }
 
 const frame = (terminal: Terminal): Command =>
-  framed(new Command(holderName), terminal)
+  framed(new Command(terminal.calledAs ?? holderName), terminal)
     .description("Protects Karpenter's nodes from disruption for a while after every launch.")
     .version(version, "-V, --version", "print the version")
     .helpCommand("help [command]", "Show help for a command.")
@@ -54,14 +54,12 @@ const frame = (terminal: Terminal): Command =>
     );
 
 /** Commander throws instead of ending the process, and writes where the terminal is. */
-const framed = (command: Command, { out, notify }: Terminal): Command =>
+const framed = (command: Command, { out, notify }: Terminal, parent = ""): Command =>
   command
     .helpOption("-h, --help", "display help")
     .configureHelp({ optionDescription: described, argumentDescription: named })
     .exitOverride()
-    .showHelpAfterError(
-      seeHelp(command.name() === holderName ? holderName : `${holderName} ${command.name()}`),
-    )
+    .showHelpAfterError(seeHelp(`${parent} ${command.name()}`.trim()))
     .configureOutput({
       writeOut: (text) => out(text.trimEnd()),
       writeErr: (text) => notify(text.trimEnd()),

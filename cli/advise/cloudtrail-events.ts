@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { nodePoolIn } from "../../lambda/core/marks/keys.ts";
+import { fileProblem } from "../../local/file-problem.ts";
 import type { InstanceEvent } from "./lives.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -149,9 +150,8 @@ function reading<T>(path: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
     // Very deep nesting overflows the stack.
-    const problem = error instanceof RangeError ? "it is too large, or nested too deep" : why;
+    const problem = error instanceof RangeError ? "it is too large, or nested too deep" : fileProblem(error);
     throw new BadInputError("These events cannot be read", [`${path}: ${problem}`]);
   }
 }

@@ -10,7 +10,7 @@ import { PrometheusMetrics, serveMetrics } from "../../local/metrics/prometheus.
 import type { Run } from "../../local/run/run.ts";
 import { folderOf } from "../control/running.ts";
 import { Failure } from "../terminal/failure.ts";
-import { countFlag, typedFlags, withExamples } from "../terminal/flags.ts";
+import { countFlag, programOf, typedFlags, withExamples } from "../terminal/flags.ts";
 import { runDefaults, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import { Exit, type Terminal, untilStopped } from "../terminal/terminal.ts";
 import { quoted } from "../terminal/text.ts";
@@ -129,7 +129,7 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   ];
   void stopped.then(() => run.stopWaiting());
   const isAtWork = await run.start(servers);
-  const operate = `karpenter-node-holder status --run ${quoted(folder)}`;
+  const operate = `${programOf(itself)} status --run ${quoted(folder)}`;
   const toHold = chosen.mode === "observe" && { toHold: commandThatHolds(itself) };
   if (isAtWork)
     log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate, ...toHold });
@@ -153,7 +153,7 @@ async function releaseOnly(
   const server = config.getCurrentCluster()?.server ?? "";
   const folder = data ?? folderOf(cluster, server, terminal.env);
   const log = form === "json" ? jsonLog(terminal, cluster) : textLog(terminal);
-  log.info("every mark is removed", { cluster, server });
+  log.info("removing every mark", { cluster, server });
   await endRecorded(folder, { log, reason: "the holder was stopped" });
   const done = await releaseMarks({ config, log, annotation });
   log.info("nodes released", { ...done });
@@ -222,11 +222,13 @@ async function startMetrics(
 /** The same command line with --release-only. */
 function commandThatReleases(itself: Command): string {
   const words = typedFlags(itself, ({ long }) => !notForReleasing.has(long ?? "")).map(quoted);
-  return ["karpenter-node-holder run", ...words, "--release-only"].join(" ");
+  return [nameOf(itself), ...words, "--release-only"].join(" ");
 }
 
 /** The same command line without --observe. */
 function commandThatHolds(itself: Command): string {
   const words = typedFlags(itself, ({ long }) => long !== "--observe" && long !== "--mode").map(quoted);
-  return ["karpenter-node-holder run", ...words].join(" ");
+  return [nameOf(itself), ...words].join(" ");
 }
+
+const nameOf = (itself: Command): string => `${programOf(itself)} ${itself.name()}`;

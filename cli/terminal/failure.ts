@@ -1,4 +1,5 @@
 import { BadInputError, BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
+import { fileProblem } from "../../local/file-problem.ts";
 import { StartError } from "../../local/run/rights.ts";
 import { Exit, type Terminal } from "./terminal.ts";
 import { readable } from "./text.ts";
@@ -26,7 +27,7 @@ export const seeHelp = (command: string): string => `See \`${command} --help\`.`
  * the one whose help helps.
  */
 export function printFailure(error: unknown, { notify, env }: Terminal, command: string): Exit {
-  notify(`error: ${readable(messageOf(error))}`);
+  notify(`error: ${readable(isOfFile(error) ? `${error.path}: ${fileProblem(error)}` : messageOf(error))}`);
   notify(readable(remedyFor(error, command)));
   if (error instanceof BadInputError) return Exit.usage;
   if (env.DEBUG && error instanceof Error) notify(error.stack ?? "");
@@ -43,5 +44,5 @@ function remedyFor(error: unknown, command: string): string {
 }
 
 /** The file system's own errors name the call and the path. */
-const isOfFile = (error: unknown): boolean =>
+const isOfFile = (error: unknown): error is Readonly<{ path: string }> =>
   Object(error).syscall !== undefined && Object(error).path !== undefined;

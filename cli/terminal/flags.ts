@@ -1,6 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type Duration, formatDuration, parseDuration } from "../../lambda/core/duration.ts";
+import { holderName } from "../../lambda/core/marks/keys.ts";
 import { holderSettings, type Setting } from "../../lambda/settings-table.ts";
+
+/** What a person types before the command's name. */
+export const programOf = ({ parent }: Command): string => parent?.name() ?? holderName;
 
 /** Shows examples below a command's help: each with what it does. */
 export const withExamples = (
@@ -9,7 +13,8 @@ export const withExamples = (
 ): Command =>
   command.addHelpText(
     "after",
-    `\nExamples:\n${examples.map(([line, action]) => `  # ${action}\n  $ karpenter-node-holder ${line}`).join("\n")}`,
+    ({ command }) =>
+      `\nExamples:\n${examples.map(([line, action]) => `  # ${action}\n  $ ${programOf(command)} ${line}`).join("\n")}`,
   );
 
 export type Output = "table" | "wide" | "json" | "yaml" | "name";

@@ -1,4 +1,6 @@
+import { basename, dirname } from "node:path";
 import { styleText } from "node:util";
+import { holderName } from "../../lambda/core/marks/keys.ts";
 
 /** How a command ended: success, failure, wrong usage, or with the answer no: not held, or not yet. */
 export const Exit = { done: 0, failed: 1, usage: 2, no: 3 } as const;
@@ -9,6 +11,8 @@ type Style = Parameters<typeof styleText>[0];
 /** Where a command reads from and writes to. */
 export type Terminal = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
+  /** How a person calls this program, where that is not its own name: what it prints can then be typed. */
+  calledAs?: string;
   /** What the command is asked for; pipes read it. */
   out: (line: string) => void;
   /** Messages for people, on stderr. */
@@ -26,6 +30,7 @@ export function processTerminal(): Terminal {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", endWithReader);
   return {
     env: process.env,
+    calledAs: calledAs(process.argv[1]),
     out: (line) => process.stdout.write(`${printable(line)}\n`),
     notify: (line) => process.stderr.write(`${printable(line)}\n`),
     ...(process.stderr.isTTY && {
@@ -34,6 +39,12 @@ export function processTerminal(): Terminal {
     isWatched: process.stdout.isTTY === true,
     style: (style, text) => styleText(style, text, { stream: process.stdout }),
   };
+}
+
+/** By the link to this program that was started: kubectl and krew have one, and so has npx. */
+export function calledAs(path = ""): string {
+  if (basename(path).startsWith("kubectl-")) return `kubectl ${holderName}`;
+  return basename(dirname(path)) === ".bin" ? `npx ${holderName}` : holderName;
 }
 
 /** A longer line would wrap, and a wrapped line cannot be replaced. */

@@ -4,6 +4,7 @@ import { KubeConfig, type User } from "@kubernetes/client-node";
 import { load, YAMLException } from "js-yaml";
 import * as v from "valibot";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { fileProblem } from "../file-problem.ts";
 import { problemsWith } from "./kubeconfig-problems.ts";
 
 /** Files, and which of their contexts to use; the current one unless given. */
@@ -74,7 +75,7 @@ function read(path: string): string {
     if (statSync(path).size > largest) throw new Error("it is too large to be a kubeconfig");
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw unusable(`${path}: ${error instanceof Error ? error.message : error}`);
+    throw unusable(`${path}: ${fileProblem(error)}`);
   }
 }
 

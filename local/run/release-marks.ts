@@ -10,6 +10,7 @@ import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { kubeconfigLogin } from "./kubeconfig-login.ts";
+import { whyUnreachable } from "./rights.ts";
 import { recordIn } from "./run-table.ts";
 import { SqliteTable } from "./sqlite-table.ts";
 
@@ -43,7 +44,11 @@ export async function releaseMarks(
       metrics,
     });
   try {
-    const marked = await nodesOf("v1").listMarked(context);
+    const marked = await nodesOf("v1")
+      .listMarked(context)
+      .catch((error: unknown) => {
+        throw whyUnreachable(error, config.getCurrentCluster()?.server);
+      });
     const all: Changed[] = [];
     for (const karpenter of ["v1", "v0.31"] as const) {
       const own = marked.filter((node) => generationOf(node) === karpenter);

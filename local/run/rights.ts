@@ -19,6 +19,15 @@ export class StartError extends BrokenSetupError {
   }
 }
 
+/** A cluster that does not answer is a wrong address or network more often than a failure that passes. */
+export const whyUnreachable = (error: unknown, server = ""): unknown =>
+  error instanceof TryAgainError
+    ? new StartError(
+        `the cluster at ${server} cannot be reached: ${messageOf(error.cause ?? error)}`,
+        "Check the kubeconfig's server, and the network between.",
+      )
+    : error;
+
 type Limits = Pick<CallContext, "deadline">;
 type Needed = Pick<Rules, "mode"> & Readonly<{ server: string }>;
 
@@ -30,11 +39,7 @@ export async function checkRights(
   const verbs = mode === "observe" ? reading : [...reading, changing];
   const asked = Promise.all(verbs.map((verb) => mayWe(api, verb, context)));
   const answers = await asked.catch((error: unknown) => {
-    if (!(error instanceof TryAgainError)) throw error;
-    throw new StartError(
-      `the cluster at ${server} cannot be reached: ${messageOf(error.cause ?? error)}`,
-      "Check the kubeconfig's server, and the network between.",
-    );
+    throw whyUnreachable(error, server);
   });
   const missing = verbs.filter((_, i) => !answers[i]);
   if (missing.length === 0) return;

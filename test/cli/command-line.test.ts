@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
+import { calledAs } from "../../cli/terminal/terminal.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { version } from "../../lambda/version.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
@@ -43,6 +44,24 @@ describe("the command line", () => {
   it.each([holderName, "kubectl-karpenter_node_holder"])("runs from the repository as %s", async (name) => {
     const { stdout } = await promisify(execFile)(process.execPath, [join(root, bin[name]), "--version"]);
     expect(stdout.trim()).toBe(version);
+  });
+
+  it.each([
+    ["/root/.krew/bin/kubectl-karpenter_node_holder", "kubectl karpenter-node-holder"],
+    ["/app/node_modules/.bin/karpenter-node-holder", "npx karpenter-node-holder"],
+    ["/usr/local/bin/karpenter-node-holder", "karpenter-node-holder"],
+  ])("started as %s, prints commands that can be typed", async (path, called) => {
+    const ask = async (...words: string[]) => {
+      const terminal = Object.assign(new CollectedTerminal(), { calledAs: calledAs(path) });
+      await commandLine(words, terminal);
+      return terminal.output + terminal.reported;
+    };
+    expect(await ask("statsu")).toContain(`See \`${called} --help\`.`);
+    expect(await ask("status", "--clustr")).toContain(`See \`${called} status --help\`.`);
+    expect(await ask("release", "--run", "any")).toContain(`See \`${called} release --help\`.`);
+    const help = await ask("run", "--help");
+    expect(help).toContain(`Usage: ${called} run `);
+    expect(help).toContain(`  $ ${called} run --`);
   });
 
   it("ends well when the reader of its output has read enough", async () => {

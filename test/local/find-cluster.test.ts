@@ -113,6 +113,6 @@ describe("several files in $KUBECONFIG", () => {
   it("may be missing, but not all", async () => {
     await writeKubeconfig("a", "https://a.example");
     expect(merged("missing", "a").getCurrentCluster()?.server).toBe("https://a.example");
-    expect(() => merged("missing", "gone")).toThrow("missing: ENOENT");
+    expect(() => merged("missing", "gone")).toThrow("missing: no such file");
   });
 });

@@ -92,6 +92,8 @@ describe("a kubeconfig", () => {
   });
 
   it("is refused when it is not there", () => {
-    expect(() => readKubeconfig({ paths: [path] })).toThrow(/cannot be used: .*config: ENOENT/);
+    expect(() => readKubeconfig({ paths: [path] })).toThrow(
+      /cannot be used: .*config: no such file or directory$/,
+    );
   });
 });

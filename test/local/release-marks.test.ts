@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { seconds } from "../../lambda/core/duration.ts";
 import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
@@ -51,6 +52,14 @@ describe("a release by the marks alone", () => {
     const done = await releaseMarks({ config, log });
     expect(done).toEqual({ released: 5, kept: 0, failed: 0, left: false });
     expect(left().map(([, ...rest]) => rest)).toEqual(Array(5).fill([undefined]));
+  });
+
+  it("names the address of a cluster that does not answer, and what to check", async () => {
+    await cluster.stop();
+    await expect(releaseMarks({ config, log, within: seconds(1) })).rejects.toMatchObject({
+      message: expect.stringMatching(/^the cluster at http:\S+ cannot be reached: .*ECONNREFUSED/),
+      remedy: "Check the kubeconfig's server, and the network between.",
+    });
   });
 
   it("leaves what users set: their annotation, beside our label or not, and their label", async () => {
