@@ -68,7 +68,7 @@ export const ofHolds: readonly Row[] = [
     "the first sweep is late",
     { ...functionsAre({ changedAt: ago(minutes(13)) }), ...inRecord({ lastSweep: undefined }) },
   ],
-  ["holds reached their cap on two days of the week", withRules({ auto: false }), cappedOn(1, 1, 2, 7, 8)],
+  ["holds reached their cap on two days of the week", withRules({ auto: false }), cappedOn(1, 1.1, 2, 7, 8)],
   ["holds reached their cap until they were of hold=auto", {}, cappedOn(1, 2, 3)],
   ["holds have no cap now", withRules({ auto: false, maxHold: 0 }), cappedOn(1, 2, 3)],
   ["history cannot be read", withRules({ auto: false }), { history: [{}] }],

@@ -69,7 +69,7 @@ export const warnings: readonly Row[] = [
           .map((name) => ({ name, why: `Failed to execute action arn:topic. Received error: "no"` })),
     },
   ],
-  ["holds that reached their cap on three days", withRules({ auto: false }), cappedOn(0, 1, 1, 6)],
+  ["holds that reached their cap on three days", withRules({ auto: false }), cappedOn(0, 1, 1.1, 6)],
   ["a NodePool that is never consolidated", {}, nodePool({ consolidateAfter: "Never" })],
   ["a NodePool with a budget of 0", withRules({ auto: false }), nodePool({ budgets: [{ nodes: "0" }] })],
   [

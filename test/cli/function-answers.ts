@@ -74,6 +74,7 @@ export const answering =
   async (part, payload) => {
     const { do: asked, id } = Object(payload);
     if (asked === "check") return overTheWire(checkOf(part));
+    if (part !== "control") return otherwise(part, payload);
     if (asked === "history") return overTheWire({ holds: history });
     return asked === "probe" ? overTheWire({ probe: probe(id) }) : otherwise(part, payload);
   };

@@ -15,6 +15,7 @@ import { functionName, type Part } from "../../infra/names.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { after, type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
+import { scheduleAlias } from "../../lambda/environment.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import { type aCheck, answering, answerOf, aTrip } from "./function-answers.ts";
@@ -121,7 +122,7 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
     functionOf: async (part) => aFunction(part),
     ruleTo: async (target) => aRule(target.includes("launches") ? {} : { name: "timer" }),
     queue: async (urlOrArn) => aQueue(urlOrArn.split(/[/:]/).at(-1) ?? ""),
-    hasAlias: async () => true,
+    hasAlias: async (part, alias) => part === "release" && alias === scheduleAlias,
     mapping: async () => ({ id: "m", state: "Enabled", lastResult: "OK" }),
     schedules: async () => [aSchedule()],
     trust: async () => '{"Statement":[{"Principal":{"Service":"scheduler.amazonaws.com"}}]}',
