@@ -106,6 +106,12 @@ export const mistakes: readonly Mistake[] = [
     "undefined",
   ),
   mistake(
+    "a duplicate event brings back a released request",
+    "requests.ts",
+    " || asked.at > before.releasedAt;",
+    " || true;",
+  ),
+  mistake(
     "a hold is closed while it may still be marked",
     "reconcile.ts",
     "isUnfinished || mayBeMarked(hold, record, now)",
