@@ -73,6 +73,9 @@ const collecting = (followUps: FollowUps, failures: unknown[]): FollowUps => ({
     followUps.enqueue(followUp, delay).catch((error: unknown) => void failures.push(error)),
 });
 
+/** The next function's clock may be behind; by that, too, the delay must be over. */
+const clocksDiffer: Duration = seconds(5);
+
 /** Queues the launches whose initial delay is not over, and returns the others; one that was queued is due. */
 async function delayEarly(context: Context, batch: LaunchBatch): Promise<readonly LaunchEvent[]> {
   const { launches, attempt } = batch;
@@ -84,7 +87,7 @@ async function delayEarly(context: Context, batch: LaunchBatch): Promise<readonl
   const early = launches.filter((launch) => restOf(launch) > 0);
   if (early.length > 0) {
     const followUp = { kind: "launches", ...batch, launches: early, attempt: 1 } as const;
-    await context.followUps.enqueue(followUp, Math.max(...early.map(restOf)));
+    await context.followUps.enqueue(followUp, Math.max(...early.map(restOf)) + clocksDiffer);
   }
   return launches.filter((launch) => restOf(launch) <= 0);
 }

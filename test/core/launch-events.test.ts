@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { mergeLaunches, resolveLaunches } from "../../lambda/core/launch-events.ts";
 import type { LaunchEvent } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
+import { World } from "../../simulator/world.ts";
 import { coreWorld } from "../support/core-world.ts";
 import { at } from "./plans.ts";
 
@@ -109,9 +110,13 @@ describe("a launch", () => {
   it("waits until its initial delay is over, before any other call, and only once", async () => {
     const rules = { initialDelay: minutes(5) };
     const first = await resolve({ rules, nodePool: "batch" });
-    expect([first.queued, first.found, first.calls]).toEqual([retried(1, minutes(4)), [], ["enqueue"]]);
+    expect([first.queued, first.found, first.calls]).toEqual([
+      retried(1, minutes(4) + seconds(5)),
+      [],
+      ["enqueue"],
+    ]);
     expect((await resolve({ rules, nodePool: "batch", launchedAt: at(60) })).queued).toMatchObject([
-      { delay: minutes(5) },
+      { delay: minutes(5) + seconds(5) },
     ]);
     expect((await resolve({ rules, nodePool: "batch", launchedAt: at(-5) })).found).toHaveLength(1);
     expect((await resolve({ rules, nodePool: "batch", attempt: 1 })).found).toHaveLength(1);
@@ -126,7 +131,19 @@ describe("a launch", () => {
     expect(found.launches.map(({ instance }) => instance)).toEqual(["i-due"]);
     const [{ body = "{}", visibleAt = undefined } = {}] = world.queue.messages;
     expect(JSON.parse(body).followUp.launches).toHaveLength(2);
-    expect(visibleAt).toEqual(at(4));
+    expect(visibleAt).toEqual(after(at(4), seconds(5)));
+  });
+
+  it("holds after its initial delay, also where the next function's clock is behind", async () => {
+    const world = new World({ initialDelay: minutes(1) });
+    world.nodeClaims.refusedWith = 403;
+    world.ec2.launch({ pool: "batch", joinsAfter: 0, eventAfter: 0 });
+    await world.finish(await world.deliver(world.queue.due(), seconds(1)));
+    for (let n = 0; n < 70; n++) {
+      await world.clock.runUntil(after(world.time, seconds(1)));
+      if (world.queue.due().length > 0) await world.finish(await world.deliver());
+    }
+    expect(world.nodes.held()).toHaveLength(1);
   });
 
   it.each<[string, Facts]>([
