@@ -88,7 +88,7 @@ const cross = `{{- if and .Values.storage.enabled (gt (int .Values.replicas) 1) 
 {{- end }}
 {{- end }}
 {{- if and (gt $maxHold 0) (lt $maxHold $length) }}
-{{- fail (printf "settings.maxHold must be at least hold (%ds), or 0s" $length) }}
+{{- fail (printf "settings.maxHold must be at least hold (%s), or 0s" $hold) }}
 {{- end }}
 {{- if ge $delay $length }}
 {{- fail (printf "settings.initialDelay must be shorter than hold (%ds)" $length) }}

@@ -199,7 +199,7 @@ function explain({ cluster, account, region }: Smoke, { ledger, for: lasts }: Op
         `write a ledger for ${formatDuration(lasts)} while Karpenter works, then release everything`,
       ]
     : ["hold=2m", "wait for a launch, and keep Karpenter's nodes from disruption for two minutes"];
-  const price = ledger ? `It costs about:\n\n${priceLines(lasts).join("\n")}\n` : cents;
+  const price = ledger ? `\n${needed}\n\nIt costs about:\n\n${priceLines(lasts).join("\n")}\n` : cents;
   report(`This will, in account ${account}, region ${region}:
 
   1. deploy the stack of the node holder for ${cluster} with ${settings}
@@ -208,14 +208,12 @@ function explain({ cluster, account, region }: Smoke, { ledger, for: lasts }: Op
 
 These stay: the CDK's bootstrap and the functions' code in its bucket, metrics in CloudWatch until they expire, and
 the nodes of the launch. With vpc, AWS removes the functions' network interfaces up to 40 minutes later.
-${ledger ? needed : ""}${price}
+${price}
 `);
 }
 
 /** Without credentials nothing is destroyed in the end. */
-const needed = `
-Your AWS credentials must be valid until the end, and this machine must not sleep.
-`;
+const needed = "Your AWS credentials must be valid until the end, and this machine must not sleep.";
 
 const cents = "AWS charges some cents for this, and the nodes of the launch as always.";
 

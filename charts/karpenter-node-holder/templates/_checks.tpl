@@ -48,7 +48,7 @@
 {{- end }}
 {{- end }}
 {{- if and (gt $maxHold 0) (lt $maxHold $length) }}
-{{- fail (printf "settings.maxHold must be at least hold (%ds), or 0s" $length) }}
+{{- fail (printf "settings.maxHold must be at least hold (%s), or 0s" $hold) }}
 {{- end }}
 {{- if ge $delay $length }}
 {{- fail (printf "settings.initialDelay must be shorter than hold (%ds)" $length) }}
