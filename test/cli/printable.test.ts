@@ -103,7 +103,6 @@ it.each([
   [new BadInputError("x", ["y"]), "Nothing was changed. See `run --help`.", 2],
   [new BrokenSetupError("x"), "Fix that first: until then the same command fails again.", 1],
   [new TryAgainError("x"), "This may pass: try again in a moment.", 1],
-  [Object.assign(new Error("x"), { syscall: "open", path: "/x" }), "Check that path, or name another.", 1],
   [Object.assign(new Error("x"), { syscall: "connect" }), bug, 1],
   [Object.assign(new Error("x"), { path: "/x" }), bug, 1],
 ])("says on a second line what to do after %s", (error, remedy, exit) => {
@@ -113,6 +112,14 @@ it.each([
     const lines = [`error: ${error.message}`, remedy, ...(DEBUG && exit === 1 ? [error.stack] : [])];
     expect(terminal.reported).toBe(lines.join("\n"));
   }
+});
+
+it("names a file and what is wrong with it, and to check the path", () => {
+  const terminal = new CollectedTerminal({});
+  const message = "ENOENT: no such file or directory, open '/x'";
+  const error = Object.assign(new Error(message), { syscall: "open", path: "/x" });
+  expect(printFailure(error, terminal, "run")).toBe(1);
+  expect(terminal.reported).toBe("error: /x: no such file or directory\nCheck that path, or name another.");
 });
 
 it.each([

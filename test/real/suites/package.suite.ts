@@ -107,7 +107,7 @@ describe("installed into an empty folder", () => {
     // Reads a kubeconfig, and so loads what reaches a cluster.
     await expect(command("run", "--kubeconfig", "nowhere.yaml")).rejects.toMatchObject({
       code: 2,
-      stderr: expect.stringContaining("nowhere.yaml: ENOENT"),
+      stderr: expect.stringContaining("nowhere.yaml: no such file or directory"),
     });
     // Loads the AWS clients, and reaches nothing.
     await expect(
