@@ -1,11 +1,13 @@
 import { holderName, holdLabel, Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
-import type { CallContext } from "../../lambda/core/ports.ts";
+import type { CallContext, Changed, NodeChange, SeenNode } from "../../lambda/core/ports.ts";
+import { wholeCluster } from "../../lambda/core/scope.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/transport.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { within } from "../support/context.ts";
 
 export type Asked = Readonly<{ method: string; path: string; query: URLSearchParams; accept: string }>;
@@ -75,6 +77,20 @@ export class NodesOnFakeServer {
     }
   }
 
+  /** Marks every node that this hold has not marked. */
+  async mark(id = holdId(1), context = this.soon()): Promise<Changed> {
+    const nodes = await this.nodes.list(wholeCluster, context);
+    const free = nodes.filter(({ labels }) => labels?.[holdLabel] !== id);
+    return this.nodes.change(changesOf(free, "mark", id), context);
+  }
+
+  /** Releases every node that this hold has marked. */
+  async release(id = holdId(1)): Promise<Changed> {
+    const marked = await this.nodes.listMarked(this.soon());
+    const own = marked.filter(({ labels }) => labels?.[holdLabel] === id);
+    return this.nodes.change(changesOf(own, "release", id), this.soon());
+  }
+
   /** The time of every call under way is over; none runs out by itself, however slow the machine. */
   timeOut(): void {
     for (const end of this.#open) end();
@@ -89,3 +105,6 @@ export class NodesOnFakeServer {
     await this.standIn.stop();
   }
 }
+
+const changesOf = (nodes: readonly SeenNode[], what: NodeChange["do"], holdId: string) =>
+  nodes.map((node): NodeChange => ({ do: what, node, holdId, scope: wholeCluster }));

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
-import type { NodeChange, SeenNode } from "../../lambda/core/ports.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { Fault } from "../../simulator/fake-kubernetes/faults.ts";
 import { textsOf } from "../../simulator/fake-kubernetes/objects.ts";
@@ -19,24 +18,8 @@ describe("nodes behind an API server", () => {
   });
   afterEach(() => world.close());
 
-  const soon = () => world.soon();
-  const list = () => world.nodes.list(wholeCluster, soon());
-  const changes = (nodes: readonly SeenNode[], what: NodeChange["do"], id: string): NodeChange[] =>
-    nodes.map((node) => ({ do: what, node, holdId: id, scope: wholeCluster }));
-  const isFree = (id: string) => (node: SeenNode) => node.labels?.[holdLabel] !== id;
-  const mark = async (id = holdId(1)) =>
-    world.nodes.change(changes((await list()).filter(isFree(id)), "mark", id), soon());
-  const release = async (id = holdId(1)) => {
-    const marked = await world.nodes.listMarked(soon());
-    return world.nodes.change(
-      changes(
-        marked.filter(({ labels }) => labels?.[holdLabel] === id),
-        "release",
-        id,
-      ),
-      soon(),
-    );
-  };
+  const mark = (id?: string) => world.mark(id);
+  const release = (id?: string) => world.release(id);
   const heldBy = (id: string) =>
     world.standIn
       .nodes()
@@ -208,12 +191,11 @@ describe("nodes behind an API server", () => {
     const many = Array.from({ length: 40 }, (_, i) => `node-${10 + i}`);
     world.add(...many);
     const context = world.soon();
-    const listed = await list();
     world.onRequest = ({ method }) => {
       if (method === "PATCH") world.ahead += 61_000;
     };
 
-    const first = await world.nodes.change(changes(listed, "mark", holdId(1)), context);
+    const first = await world.mark(holdId(1), context);
     world.onRequest = () => {};
     const second = await mark();
 
