@@ -129,7 +129,7 @@ export function lookAtNodes(
     const letGoAt = account.letGo[name];
     if (price.fixed) verdicts.push({ name, isLetGo: false, because: `${was}; ${price.fixed}` });
     else if (dueAt > now) verdicts.push({ name, isLetGo: false, dueAt, because: `${was}; ${price.words}` });
-    else if (letGoAt && isTakenByNobody(letGoAt, consolidatable, now)) {
+    else if (letGoAt && isNotTaken(letGoAt, consolidatable, now)) {
       leftAlone[name] = after(now, aloneFor);
       const because = "Karpenter did not take it in ten minutes: it is left alone for an hour";
       verdicts.push({ name, isLetGo: false, because });
@@ -161,7 +161,7 @@ export function lookAtNodes(
 }
 
 /** Karpenter has had its time to take a node that was let go; it may not before the node's `consolidateAfter` is over. */
-const isTakenByNobody = (letGoAt: Date, consolidatable: Consolidatable | undefined, now: Date): boolean =>
+const isNotTaken = (letGoAt: Date, consolidatable: Consolidatable | undefined, now: Date): boolean =>
   consolidatable !== "not yet" && after(later(letGoAt, consolidatable?.since ?? letGoAt), takenWithin) <= now;
 
 /** What the removal of a node with these pods is worth, in words, and why it may not be removed. */

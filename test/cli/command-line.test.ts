@@ -47,7 +47,7 @@ describe("the command line", () => {
   });
 
   it.each([
-    ["/root/.krew/bin/kubectl-karpenter_node_holder", "kubectl karpenter-node-holder"],
+    ["/opt/krew/bin/kubectl-karpenter_node_holder", "kubectl karpenter-node-holder"],
     ["/app/node_modules/.bin/karpenter-node-holder", "npx karpenter-node-holder"],
     ["/usr/local/bin/karpenter-node-holder", "karpenter-node-holder"],
   ])("started as %s, prints commands that can be typed", async (path, called) => {
