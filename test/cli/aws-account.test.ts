@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { awsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import { launchesAndProbes } from "../../infra/event-pattern.ts";
-import { roleWith } from "../fuzz/aws-answers.ts";
 import {
   type AwsAnswer,
   type AwsRequest,
@@ -13,6 +12,10 @@ import {
 
 let aws: FakeAws | undefined;
 afterEach(() => aws?.close());
+
+/** AWS's answer about a role with this trust. */
+const roleWith = (trust: string) =>
+  `<R><GetRoleResult><Role><AssumeRolePolicyDocument>${trust}</AssumeRolePolicyDocument></Role></GetRoleResult></R>`;
 
 /** The account of cluster prod where AWS answers this. */
 async function accountWhere(answer: (request: AwsRequest) => AwsAnswer) {

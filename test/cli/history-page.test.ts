@@ -40,3 +40,10 @@ it("shows dates when the time of day is ambiguous", () => {
   expect(historyPage(one, pageAt("2026-11-20T12:00:00Z"))).toContain(dated);
   expect(historyPage(one, pageAt("2026-11-18T12:00:00Z"))).toContain("from 10:00:00 until 10:30:20");
 });
+
+it("is our markup alone, whatever its cluster, its NodePools and its reasons are called", () => {
+  const evil = `"><script>alert("1")</script>`;
+  const about = { startedBecause: evil, endedBecause: evil, requests: [evil], launches: { [evil]: 1 } };
+  const page = historyPage([aPastHold(about)], { holder: evil, sums: "", none: "", now: new Date() });
+  expect(page.match(/<script/g)).toHaveLength(1);
+});
