@@ -34,7 +34,6 @@ export type AdviseFlags = AwsFlags &
     cluster?: string;
     since: Duration;
     from?: readonly string[];
-    cache?: string;
     timeZone: string;
     holds: readonly Duration[];
     relaunchCost: Duration;

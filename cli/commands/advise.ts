@@ -39,11 +39,7 @@ export const advise = (terminal: Terminal): Command => {
       new Option(
         "--from <path...>",
         "read exported CloudTrail records, files or folders, instead of asking AWS",
-      ).conflicts(["since", "cache"]),
-    )
-    .option(
-      "--cache <file>",
-      "CloudTrail's cache file, so that reading can continue later (default: one for each account, region and cluster)",
+      ).conflicts("since"),
     )
     .addOption(
       new Option("--time-zone <zone>", "the time zone of weeks and office hours")
@@ -88,7 +84,7 @@ export const advise = (terminal: Terminal): Command => {
 };
 
 /** Flags of CloudTrail alone. */
-const ofTrail = ["from", "since", "cache", "region", "profile", "endpointUrl"];
+const ofTrail = ["from", "since", "region", "profile", "endpointUrl"];
 
 async function answer(flags: AdviseFlags, given: Command, terminal: Terminal): Promise<void> {
   const vain = flags.cluster ? [] : ofTrail.filter((name) => given.getOptionValueSource(name) === "cli");

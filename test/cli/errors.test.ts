@@ -56,7 +56,6 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     "--log /dev/null",
     `--kubeconfig ${nowhere}`,
     "--cluster prod --from x --since 1h",
-    "--cluster prod --from x --cache y",
     `--cluster prod --from ${nowhere}`,
     "--cluster prod --from /dev/null",
     away,

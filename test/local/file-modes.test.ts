@@ -1,7 +1,6 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Archive } from "../../cli/advise/archive.ts";
 import { writePrivateFile } from "../../cli/terminal/private-file.ts";
 import { newFolder } from "../support/new-folder.ts";
 
@@ -18,16 +17,6 @@ afterEach(() => {
 const modeOf = (path: string) => (statSync(join(folder, path)).mode & 0o777).toString(8);
 
 describe("a file that we write is its owner's alone, whatever the umask:", () => {
-  it("the events that were read of CloudTrail, and their folder", () => {
-    const read = { call: "RunInstances", from: new Date(0), to: new Date(1) };
-    const file = join(folder, "cache", "events.jsonl");
-    new Archive(file).keep(read, []);
-    expect([modeOf("cache"), modeOf("cache/events.jsonl")]).toEqual(["700", "600"]);
-    chmodSync(file, 0o644);
-    new Archive(file);
-    expect(modeOf("cache/events.jsonl")).toBe("600");
-  });
-
   it.each(["a new report", "a report where a file is that all may read"])("%s", (where) => {
     const file = join(folder, "report.html");
     if (where !== "a new report") writeFileSync(file, "old", { mode: 0o644 });
