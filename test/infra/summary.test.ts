@@ -1,15 +1,10 @@
 import { expect, it } from "vitest";
-import { differencesOf, outputsOf, summaryOf } from "./summary.ts";
-import { synthesize, synthesizeEverything, synthesizeWith } from "./synthesized.ts";
+import { outputsOf, summaryOf } from "./summary.ts";
+import { synthesize, synthesizeWith } from "./synthesized.ts";
 
 // A change is accepted with `npx vitest run test/infra/summary --update`, and read in the diff.
 it("deploys what was reviewed", async () => {
   await expect(`${summaryOf(synthesize()).join("\n\n")}\n`).toMatchFileSnapshot("templates/default.txt");
-});
-
-it("deploys what was reviewed with every option, where that differs", async () => {
-  const other = differencesOf(synthesize(), synthesizeEverything());
-  await expect(`${other.join("\n\n")}\n`).toMatchFileSnapshot("templates/every-option.txt");
 });
 
 it.each(["install", "manual"] as const)("reports what was reviewed with access=%s", async (access) => {

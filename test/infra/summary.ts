@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { FileSystem } from "aws-cdk-lib";
 import type { Template } from "aws-cdk-lib/assertions";
 import { bundleOf } from "../../infra/functions/bundles.ts";
@@ -9,21 +8,10 @@ import { documentLink } from "../../infra/package-root.ts";
 export const summaryOf = (template: Template): readonly string[] =>
   withoutRepeats([...resourcesOf(template)].map(([name, fields]) => [name, ...linesOf(fields, 1)]));
 
-/** The resources that differ from those of another template, each by its fields that do; of the same name, else whole. */
-export function differencesOf(usual: Template, template: Template): readonly string[] {
-  const known = resourcesOf(usual);
-  const all = [...resourcesOf(template)].map(([name, fields]) => {
-    const before = known.get(name);
-    return [name, ...(before ? differences(before, fields, 1) : linesOf(fields, 1))];
-  });
-  return withoutRepeats(all.filter(({ length }) => length > 1));
-}
-
 /** One paragraph for all that are alike; a field or item of more than three lines refers to an earlier one that has it. */
 function withoutRepeats(paragraphs: readonly (readonly string[])[]): readonly string[] {
   const first = new Map<string, string>();
-  // The first column is a sign.
-  const depthOf = (line: string) => line.slice(1).search(/\S/);
+  const depthOf = (line: string) => line.search(/\S/);
   const alike = Map.groupBy(paragraphs, ([name, ...rest]) => [name?.replace(/\S+/, ""), ...rest].join("\n"));
   return [...alike].map(([text, all]) => {
     const [type, ...lines] = text.split("\n");
@@ -35,13 +23,8 @@ function withoutRepeats(paragraphs: readonly (readonly string[])[]): readonly st
       const field = lines.slice(0, next < 0 ? lines.length : next + 1);
       const isItem = line.endsWith("-");
       const known = first.get(field.join()) ?? resource;
-      const isShort = field.length > 3 && known !== resource && (isItem || depthOf(line) === 1);
-      const about = isItem
-        ? `, ${field
-            .find((one) => one.includes(": "))
-            ?.slice(1)
-            .trim()}`
-        : "";
+      const isShort = field.length > 3 && known !== resource && (isItem || depthOf(line) === 2);
+      const about = isItem ? `, ${field.find((one) => one.includes(": "))?.trim()}` : "";
       shown.push(isShort ? `${line} as in ${known}${about}` : line);
       lines.splice(0, isShort ? field.length : 1);
       first.set(field.join(), known);
@@ -121,38 +104,6 @@ function joined(value: unknown): unknown {
 }
 
 const width = 120;
-
-/** Lists of as many items are compared item by item; of others, statements by their actions, and other items as a whole. */
-function differences(before: unknown, now: unknown, depth: number): readonly string[] {
-  const signed = (sign: string, value: unknown) =>
-    linesOf(value, depth).map((line) => `${sign}${line.slice(1)}`);
-  if (Array.isArray(before) && Array.isArray(now) && before.length !== now.length) {
-    const actOf = (one: unknown) => [Object(one).Effect, Object(one).Action];
-    const onlyIn = (some: readonly unknown[], others: readonly unknown[], of = (one: unknown) => one) =>
-      some.filter((one) => !others.some((other) => isDeepStrictEqual(of(one), of(other))));
-    const [gone, added] = [onlyIn(before, now), onlyIn(now, before)];
-    if (gone.some((one) => typeof one === "string")) return [...signed("-", gone), ...signed("+", added)];
-    const changed = gone.flatMap((old) => {
-      const other = added.find((one) => isDeepStrictEqual(actOf(one), actOf(old)));
-      if (other === undefined) return [];
-      return [`${"  ".repeat(depth)}- ${actOf(old).join(" ")}:`, ...differences(old, other, depth + 1)];
-    });
-    const [lost, more] = [onlyIn(gone, added, actOf), onlyIn(added, gone, actOf)];
-    return [...changed, ...signed("-", lost), ...signed("+", more)];
-  }
-  const names = new Set([before, now].flatMap((fields) => Object.keys(Object(fields))));
-  return [...names].flatMap((name) => {
-    const [old, other] = [before, now].map((fields) => Reflect.get(Object(fields), name) as unknown);
-    if (isDeepStrictEqual(old, other)) return [];
-    const shown = (sign: string, value: unknown) =>
-      value === undefined ? [] : signed(sign, Array.isArray(now) ? [value] : { [name]: value });
-    const [gone, added] = [shown("-", old), shown("+", other)];
-    if (Math.min(gone.length, added.length) < 2 || Array.isArray(old) !== Array.isArray(other))
-      return [...gone, ...added];
-    const label = Array.isArray(now) ? "-" : `${name}:`;
-    return [`${"  ".repeat(depth)}${label}`, ...differences(old, other, depth + 1)];
-  });
-}
 
 function linesOf(value: unknown, depth: number): string[] {
   const indent = "  ".repeat(depth);
