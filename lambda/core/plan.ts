@@ -6,7 +6,7 @@ import { looksOf } from "./looks.ts";
 import { observe } from "./observed.ts";
 import { type AutoFigures, type Verdict, withoutNodes } from "./pays.ts";
 import type { Launch } from "./ports.ts";
-import { describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
+import { byWhenTheyCount, describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
 import {
   type Hold,
   type LaunchHold,
@@ -70,8 +70,9 @@ export type Plan = Readonly<{
 
 /** Compares what is recorded with what should be at this time. The same facts always give the same plan. */
 export function planScope(facts: PlanFacts): Plan {
-  const { record, whole, launches, rules, now } = facts;
+  const { record, whole, rules, now } = facts;
   const silence = silenceOf(record, whole, now);
+  const launches = byWhenTheyCount(silence, { ...facts, seen: record.seen });
   const isKept = isOfRules(rules, record.scope);
   const countFrom = silence.launchesCountFrom;
   const ofLaunches = { before: record.launchHold, launches, countFrom, rules, now };

@@ -1,5 +1,7 @@
-import { after, type Duration, hours, later } from "./duration.ts";
+import { after, type Duration, hours, later, seconds } from "./duration.ts";
+import { newsIn } from "./figures.ts";
 import { mostAhead } from "./launches.ts";
+import type { Launch } from "./ports.ts";
 import type { Quiet, ScopeRecord } from "./record.ts";
 
 /** A pause that is forgotten must not leave the nodes without protection for ever. */
@@ -42,6 +44,23 @@ export function silenceOf(record: ScopeRecord, whole: ScopeRecord | undefined, n
     ...(on[0] && { quiet: on[0] }),
     ...(last && { last }),
   };
+}
+
+type Reported = Readonly<{ launches: readonly Launch[]; seen: ScopeRecord["seen"]; now: Date }>;
+
+/**
+ * The launches, by when they count. Their times have whole seconds: one in the second in which a pause, a breather or what a
+ * release ended may have come after the end, and counts from there, unless it was known before.
+ */
+export function byWhenTheyCount(
+  { launchesCountFrom: end }: Silence,
+  { launches, seen, now }: Reported,
+): readonly Launch[] {
+  if (end >= now) return launches;
+  const second = new Date(Math.floor(end.getTime() / seconds(1)) * seconds(1));
+  const ofThatSecond = launches.filter(({ launchedAt }) => launchedAt >= second && launchedAt < end);
+  const inDoubt = new Set(newsIn(ofThatSecond, seen, now));
+  return launches.map((launch) => (inDoubt.has(launch) ? { ...launch, launchedAt: end } : launch));
 }
 
 /** A pause before a breather, and then the one that lasts longer. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hours, minutes } from "../../lambda/core/duration.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { aHeldRecord, aLaunch, aQuiet, aRecord, someRules } from "../support/builders.ts";
 import { at, launchAt, Passes, planAt } from "./plans.ts";
 
@@ -74,6 +74,42 @@ describe("a launch", () => {
       { released: { at: at(19), because: "upgrade" } },
     ])
       expect(planAt(20, { record: aRecord(about), launches: [launchAt(19)] }).until).toEqual(at(39));
+  });
+
+  describe("in the second in which a pause, a breather or a release ends, as far as its time says", () => {
+    const end = after(at(10), 400);
+    const soon = 10 + second;
+    const facts = { launches: [launchAt(10)] };
+    const ends = {
+      breather: { quiet: aQuiet("breather", { until: end }) },
+      pause: { quiet: aQuiet("paused", { until: end }) },
+      release: { released: { at: end, because: "upgrade" } },
+    };
+
+    it.each(Object.entries(ends))("counts from there: %s", (_, about) => {
+      const passes = new Passes({}, aRecord(about));
+      expect(passes.at(soon, facts.launches).until).toEqual(after(end, minutes(20)));
+      // A later pass sees the same launch.
+      expect(passes.at(15, facts.launches).until).toEqual(after(end, minutes(20)));
+    });
+
+    it.each(Object.entries(ends))("holds nothing where it was known before: %s", (_, about) => {
+      const held = planAt(10, facts).record;
+      const passes = new Passes({}, { ...held, ...about });
+      for (const minute of [soon, 12, 26, 29.9])
+        expect(passes.at(minute, facts.launches).until).toBeUndefined();
+    });
+
+    it("holds nothing where the cluster shows it to the pass that releases", () => {
+      const passes = new Passes({}, aRecord(ends.release));
+      expect(passes.at(10, facts.launches, { now: end }).until).toBeUndefined();
+      expect(passes.at(soon, facts.launches).until).toBeUndefined();
+    });
+
+    it("does not count from there once nobody remembers whether it was known before", () => {
+      const record = aRecord(ends.release);
+      expect(planAt(27, { record, ...facts }).until).toBeUndefined();
+    });
   });
 
   it("from the future counts from now: no clock can make a hold longer", () => {

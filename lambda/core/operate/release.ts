@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, later, seconds } from "../duration.ts";
+import { after, type Duration, earlier, later } from "../duration.ts";
 import { BadInputError, withMore } from "../errors.ts";
 import type { Changed, PassContext } from "../ports.ts";
 import { describeQuiet, isPaused, isPossible, silenceOf, usualPause } from "../quiet.ts";
@@ -106,9 +106,7 @@ export async function resume(context: PassContext, scope: Scope | undefined): Pr
         if (!quiet || quiet.until <= now) return record;
         resumed.push(each);
         because = quiet.kind === "breather" ? "the breather is cut short" : "the pause is over";
-        // Launch times have whole seconds: a launch in this second counts.
-        const second = new Date(Math.floor(now.getTime() / seconds(1)) * seconds(1));
-        return { ...record, quiet: { ...quiet, until: later(second, quiet.since) } };
+        return { ...record, quiet: { ...quiet, until: later(now, quiet.since) } };
       },
     });
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { minutes, seconds } from "../../../lambda/core/duration.ts";
+import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
 import { pause, releaseDue, resume } from "../../../lambda/core/operate/release.ts";
 import type { ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
@@ -109,6 +109,7 @@ describe("resuming", () => {
     const { world, context, holds } = aWorld([aRecord({ quiet: paused })]);
     world.time = new Date(at(7).getTime() + 0.9 * seconds(1));
     await resume(context(), undefined);
+    world.time = after(at(7), seconds(2));
     expect(await holds(at(7))).toBe(true);
   });
 

@@ -1,5 +1,6 @@
 import { after, minutes } from "../../../lambda/core/duration.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
+import { wholeSecond } from "../../../simulator/fake-ec2.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
@@ -63,12 +64,19 @@ export class Duties {
       return;
     const versions = records.knownSince(by, scopeFor(settings, launch.pool));
     const at = launchedAt < from ? launchedAt : from;
+    const isOld = after(launchedAt, minutes(15)) <= to;
+    const isSilenced = (known: Known) => {
+      const end = silencedUntil(known);
+      if (at >= end || at < wholeSecond(end)) return at < end;
+      // In the second of the end: it came before if it was known by then.
+      const seen = known.record.seen[instance];
+      return isOld || end >= from || (seen !== undefined && seen < end);
+    };
     const isHeld = versions.some(
-      (known) => at < silencedUntil(known) || (known.record.launchHold?.lastLaunchAt ?? new Date(0)) >= at,
+      (known) => isSilenced(known) || (known.record.launchHold?.lastLaunchAt ?? new Date(0)) >= at,
     );
     must(isHeld, "a launch that is handled is held", () => ({ launch, messages, versions }));
-    const isCounted =
-      after(launchedAt, minutes(15)) <= to || versions.some(({ record }) => record.seen[instance]);
+    const isCounted = isOld || versions.some(({ record }) => record.seen[instance]);
     must(isCounted, "a launch that is handled is counted", () => ({ launch, versions }));
   }
 

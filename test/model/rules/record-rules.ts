@@ -73,7 +73,14 @@ export class RecordRules {
       const launches = this.#karpenter.launches.filter(({ pool }) => isWithin(scope, pool));
       const times = launches.flatMap((one) => one.times);
       // By a clock that is behind, a launch may be in the future; then it counts from now.
-      const isLaunch = times.some((time) => isSame(time, at) || (time > at && isBetween(at, from, to)));
+      // And one in the second in which a pause, a breather or a release ended counts from the end.
+      const isEnd = known.some((one) => isSame(at, silencedUntil(one)));
+      const isLaunch = times.some(
+        (time) =>
+          isSame(time, at) ||
+          (time > at && isBetween(at, from, to)) ||
+          (isEnd && isSame(time, wholeSecond(at))),
+      );
       must(isLaunch, "nothing but a launch of the scope extends a launch hold", facts);
       must(!known.every((one) => at < silencedUntil(one)), "a launch that was silenced holds nothing", facts);
       must(after(at, settings.initialDelay) <= to, "nothing is held before the initial delay", facts);
@@ -133,8 +140,7 @@ function checkQuiet(written: Written): void {
   if (asked?.do === "resume") {
     must(asked.scope === "cluster" || asked.scope === scope, "only its own scope or all are resumed", facts);
     must(old !== undefined && now.until <= old.until, "a resume makes nothing longer", facts);
-    const isInTime = now.until <= wholeSecond(to) || isSame(now.until, now.since);
-    must(isInTime, "a launch in the second of a resume counts", facts);
+    must(now.until <= to || isSame(now.until, now.since), "launches count from a resume on", facts);
     return;
   }
   must(asked?.do === "pause" && asked.scope === scope, "nothing but a pause pauses its scope", facts);
