@@ -16,7 +16,7 @@ import type { Changed, Launch, NodeChange, PassContext } from "./ports.ts";
 import { emptyRecord, type Hold, pastOf, type ScopeRecord, withoutHold } from "./record.ts";
 import { noteChange, reportChanged, reportPlan } from "./reports.ts";
 import { type Scope, wholeCluster } from "./scope.ts";
-import { accountOf, launchesIn, podsByNode, readView, rulesFor } from "./view.ts";
+import { accountOf, launchesIn, podsByNode, readView, rulesFor, withPossibleAccount } from "./view.ts";
 
 /** Why a scope is looked at. */
 export type Trigger = Readonly<{
@@ -113,7 +113,7 @@ async function settle(
   let before = read.record;
   for (let attempt = 1; attempt <= tries; attempt++) {
     const now = clock.now();
-    const record = readable(context, before ?? emptyRecord(scope));
+    const record = withPossibleAccount(readable(context, before ?? emptyRecord(scope)), now);
     const asked = change?.(record, now, whole) ?? record;
     const shown = view ? launchesIn(view, asked, { isSweep, rules: context.rules, now }) : [];
     const found = [...launches, ...shown];

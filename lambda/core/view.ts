@@ -6,6 +6,7 @@ import { holdLabel } from "./marks/keys.ts";
 import { type Account, lookAtNodes, type Verdict } from "./pays.ts";
 import { roomsOf, type ScopeView } from "./plan-nodes.ts";
 import type { Launch, PassContext } from "./ports.ts";
+import { isPossible } from "./quiet.ts";
 import type { ScopeRecord } from "./record.ts";
 import type { Bound } from "./room.ts";
 import { isOfRules, type Rules } from "./rules.ts";
@@ -109,6 +110,11 @@ export function rulesFor(
   const canLook =
     !("unavailable" in claims && !claims.isForNow) && (pods === "not read" ? !isBlind : Array.isArray(pods));
   return canLook ? rules : { ...rules, auto: false };
+}
+
+/** An account that a clock has written that was wrong would let nodes go, or leave them alone, until then: it counts as none. */
+export function withPossibleAccount({ account, ...record }: ScopeRecord, now: Date): ScopeRecord {
+  return { ...record, ...(account && isPossible(account.at, now) && { account }) };
 }
 
 /** Thousands of pods are read less often. */

@@ -1,6 +1,8 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { after, hours, seconds } from "../../lambda/core/duration.ts";
 import { looksOf } from "../../lambda/core/looks.ts";
+import { getStatus } from "../../lambda/core/operate/status.ts";
+import { noPauses } from "../../lambda/core/pauses.ts";
 import { sweep } from "../../lambda/core/sweep.ts";
 import { aHeldRecord, aRecord, aRequest, someRules } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
@@ -24,4 +26,33 @@ it("a message of such a clock does not stop the looks for nodes that boot", () =
   const facts = { record, launches: [], until: at(20), rules: someRules(), now: at(1), canQueue: true };
   const nodes = { holdable: [], present: new Set<string>(), awaitedSince: at(1) };
   expect(looksOf({ ...facts, nodes }).message).toBe(seconds(10));
+});
+
+describe("an account of the nodes that such a clock has written", () => {
+  const account = {
+    ...{ at: far, nodes: 2, pauses: noPauses, wasted: {} },
+    letGo: { a: far },
+    leftAlone: { b: after(far, hours(1)) },
+  };
+  const aWorld = () => {
+    const { world, ...rest } = coreWorld({ rules: { auto: true }, records: [aHeldRecord({ account })] });
+    for (const name of ["a", "b"]) world.nodes.add(name);
+    return { world, ...rest };
+  };
+
+  it("lets no node go where pods cannot be read", async () => {
+    const { world, context } = aWorld();
+    const pods = { list: () => Promise.reject(new Error("too slow")), limits: async () => [] };
+    world.time = at(60);
+    await sweep({ ...context(), pods });
+    expect(world.nodes.held()).toEqual(["a", "b"]);
+  });
+
+  it("stops no look at the nodes, nor status", async () => {
+    const { world, context, record } = aWorld();
+    world.time = at(60);
+    expect(JSON.stringify(await getStatus(context()))).not.toContain("left alone");
+    await sweep(context());
+    expect(record()?.account).toMatchObject({ at: at(60), leftAlone: {} });
+  });
 });

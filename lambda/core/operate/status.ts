@@ -11,7 +11,7 @@ import { isOn } from "../requests.ts";
 import { isOfRules, type Rules } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 import { withoutOwner } from "../sweep.ts";
-import { accountOf, partOf, readView, rulesFor } from "../view.ts";
+import { accountOf, partOf, readView, rulesFor, withPossibleAccount } from "../view.ts";
 
 /** A request that is on, as an operator wants to see it. */
 export type RequestStatus = Omit<Request, "at" | "releasedAt"> & Readonly<{ since: Date }>;
@@ -78,7 +78,7 @@ export async function getStatus(context: PassContext): Promise<Status> {
   const whole = records.find(({ scope }) => scope === wholeCluster);
   const isShown = ({ scope, hold, quiet }: ScopeRecord) =>
     isOfRules(rules, scope) || hold || (quiet && quiet.until > now);
-  const shown = records.filter(isShown);
+  const shown = records.filter(isShown).map((record) => withPossibleAccount(record, now));
   const factsOf = (record: ScopeRecord): Facts => ({
     ...{ whole, view, marked, now },
     rules: rulesFor(context.rules, view, record),
