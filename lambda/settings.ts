@@ -11,8 +11,9 @@ export const settingNames = Object.keys(holderSettings) as readonly SettingName[
 export type RawSettings = Readonly<Partial<Record<SettingName, unknown>>>;
 
 /** The settings, read and checked; the same for every source. */
-export type Settings = Omit<Values<typeof holderSettings>, "hold" | "nodePools"> &
-  Pick<Rules, "hold" | "auto" | "nodePools">;
+export type Settings = Omit<Values<typeof holderSettings>, "hold" | "nodePools" | "nodeEvents"> &
+  Pick<Rules, "hold" | "auto" | "nodePools"> &
+  Readonly<{ nodeEvents: boolean }>;
 
 /** With `hold=auto`, how long a launch holds where pods may not be listed, or where there are no NodeClaims. */
 const withoutPods = minutes(20);
@@ -43,6 +44,7 @@ export function checkSettings(raw: RawSettings): { settings: Settings; problems:
       except: nodePools.filter((name) => name.startsWith("!")).map((name) => name.slice(1)),
     },
     holdAnnotation: others.holdAnnotation || Karpenter[karpenter].annotation,
+    nodeEvents: others.nodeEvents === "true",
   };
   return { settings, problems };
 }

@@ -7,6 +7,7 @@ import type { Log } from "../../lambda/core/ports.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { PrometheusMetrics, serveMetrics } from "../../local/metrics/prometheus.ts";
+import { RecordInUseError } from "../../local/run/rights.ts";
 import type { Run } from "../../local/run/run.ts";
 import { folderOf } from "../control/running.ts";
 import { Failure } from "../terminal/failure.ts";
@@ -115,7 +116,8 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   const takeOver = options.takeOver === true;
   const kept = { settings: chosen, windows, config, folder, log, metrics };
   const run = await openRun({ ...kept, takeOver, release: freeing }).catch((error: unknown) => {
-    log.warn("nodes may stay held until the holder runs again", { release: freeing });
+    if (!(error instanceof RecordInUseError))
+      log.warn("nodes may stay held until the holder runs again", { release: freeing });
     throw error;
   });
   const stopped = untilStopped(() => terminal.notify(mayStayHeld(freeing)));

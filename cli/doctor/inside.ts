@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import type { CheckAnswer } from "../../lambda/core/operate/check.ts";
-import { anyText, count, holdState } from "../../lambda/schemas/holds.ts";
+import { anyText, count, flag, holdState } from "../../lambda/schemas/holds.ts";
 import { fields, list } from "../../lambda/schemas/parse.ts";
 import { moment, scope } from "../../lambda/schemas/values.ts";
 import type { Settings } from "../../lambda/settings.ts";
@@ -35,7 +35,7 @@ const inside = answering<Answer>()(
     rules: fields({
       ...rules.entries,
       sweepEvery: count,
-      nodeEvents: v.picklist(["false", "true"], "false or true"),
+      nodeEvents: flag,
     }),
     record: link({
       holds: list(presentHold, many),

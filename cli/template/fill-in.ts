@@ -165,7 +165,7 @@ function change({ Properties }: Resource, choice: Choice): void {
   if (Properties.holdAnnotation) Properties.holdAnnotation = settings.holdAnnotation;
   if (Properties.mode) Properties.mode = settings.mode;
   if (Properties.auto !== undefined) Properties.auto = settings.auto;
-  if (Properties.nodeEvents) Properties.nodeEvents = settings.nodeEvents;
+  if (Properties.nodeEvents) Properties.nodeEvents = String(settings.nodeEvents);
   if (Properties.AlarmName) changeAlarm(Properties, settings, alarmTopicArn);
 }
 

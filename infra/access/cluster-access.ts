@@ -41,7 +41,7 @@ export class ClusterAccess extends Construct {
         holdAnnotation,
         mode,
         auto,
-        nodeEvents,
+        nodeEvents: String(nodeEvents),
         roles: Lazy.list({ produce: () => admin.roleArns }),
         // What is written into the cluster comes with the code that writes it.
         bundle: FileSystem.fingerprint(bundleOf("cluster-access")),

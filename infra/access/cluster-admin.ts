@@ -39,7 +39,7 @@ export class ClusterAdmin extends Construct {
         [SettingEnvironment.holdAnnotation]: plan.settings.holdAnnotation,
         [SettingEnvironment.mode]: plan.settings.mode,
         [SettingEnvironment.hold]: plan.settings.auto ? "auto" : formatDuration(plan.settings.hold),
-        [SettingEnvironment.nodeEvents]: plan.settings.nodeEvents,
+        [SettingEnvironment.nodeEvents]: String(plan.settings.nodeEvents),
         [AccessEnvironment.roles]: Lazy.string({ produce: () => this.roleArns.join(",") }),
         ...(plan.vpc && { [vpcVariable]: "true" }),
         ...(plan.monitoring !== "full" && { [monitoringVariable]: plan.monitoring }),

@@ -44,7 +44,7 @@ export function readAccessConfig(env: Readonly<Record<string, string | undefined
     holdAnnotation: read[SettingEnvironment.holdAnnotation],
     mode,
     auto: read[SettingEnvironment.hold] === "auto",
-    nodeEvents: writesNodeEvents({ mode, nodeEvents: read[SettingEnvironment.nodeEvents] }),
+    nodeEvents: writesNodeEvents({ mode, nodeEvents: read[SettingEnvironment.nodeEvents] === "true" }),
     adminRole: read[AccessEnvironment.adminRole],
     roles: read[AccessEnvironment.roles],
   };

@@ -38,5 +38,5 @@ export const isOfRules = (rules: Pick<Rules, "scope">, scope: Scope): boolean =>
 
 /** Whether Events about nodes are written, for which the holder needs a right; one that observes changes no node. */
 export const writesNodeEvents = ({ mode, nodeEvents }: NodeEventSettings): boolean =>
-  mode === "hold" && nodeEvents === "true";
-export type NodeEventSettings = Readonly<{ mode: Rules["mode"]; nodeEvents: "false" | "true" }>;
+  mode === "hold" && nodeEvents;
+export type NodeEventSettings = Readonly<{ mode: Rules["mode"]; nodeEvents: boolean }>;

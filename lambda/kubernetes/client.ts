@@ -2,9 +2,9 @@ import { STATUS_CODES } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { type Duration, seconds } from "../core/duration.ts";
-import { messageOf, TryAgainError } from "../core/errors.ts";
+import { type BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 import type { CallContext, Clock, Metrics } from "../core/ports.ts";
-import { explained, isStatus, KubernetesError, meaningOf, statusIn } from "./error.ts";
+import { explained, isStatus, KubernetesError, lastingError, meaningOf, statusIn } from "./error.ts";
 import {
   type ClusterAccess,
   type ClusterLogin,
@@ -60,7 +60,7 @@ export class OutOfTimeError extends TryAgainError {}
 type Answer =
   | Readonly<{ kind: "done"; body: unknown }>
   | Readonly<{ kind: "refused"; error: KubernetesError; pause?: undefined }>
-  | Readonly<{ kind: "logged out"; error: KubernetesError; access: ClusterAccess }>
+  | Readonly<{ kind: "logged out"; error: KubernetesError | BrokenSetupError; access: ClusterAccess }>
   | Readonly<{ kind: "throttled"; error: KubernetesError; pause?: Duration | undefined }>
   | Readonly<{ kind: "transient"; error: unknown; pause?: Duration | undefined }>;
 
@@ -124,7 +124,9 @@ export class KubernetesClient implements KubernetesCaller {
         throw new TooLongError(`${name(call)}: ${error.message}`, { cause: error });
       // While a function is frozen all its connections break unnoticed: after one error, close the others.
       transport.closeIdle();
-      return { kind: "transient", error };
+      const lasting = lastingError(name(call), error);
+      // A cluster that was created again under its old name has another certificate.
+      return lasting ? { kind: "logged out", error: lasting, access } : { kind: "transient", error };
     }
   }
 

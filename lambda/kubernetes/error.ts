@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { BrokenSetupError, TryAgainError } from "../core/errors.ts";
+import { BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 import type { ClusterAccess } from "./transport.ts";
 
 /** Longer than any message of an API server; a proxy's answer may have any length. */
@@ -39,8 +39,8 @@ export function meaningOf(status: number, method: string): "retry" | "throttled"
 }
 
 /** The error for the caller, with the remedy when the set-up must change. */
-export function explained(error: KubernetesError): Error {
-  const remedy = remedies[error.status];
+export function explained(error: KubernetesError | BrokenSetupError): Error {
+  const remedy = error instanceof KubernetesError ? remedies[error.status] : undefined;
   return remedy ? new BrokenSetupError(`${remedy} (${error.message})`, { cause: error }) : error;
 }
 
@@ -50,6 +50,40 @@ const remedies: Readonly<Record<number, string>> = {
     "The cluster does not allow this (403): check ClusterRole, binding and the access entry's group, " +
     "or apply what the command `manifest` prints",
 };
+
+const otherName =
+  "The certificate of the API server is for another name: check the address of the server, or set tls-server-name";
+const untrusted =
+  "The certificate of the API server is not trusted: check the certificate authority of the login " +
+  "(certificate-authority-data), and whether a proxy is in between";
+const outdated =
+  "The certificate of the API server is not valid now: check the clock here, and the certificate";
+const noTls = "The API server does not speak TLS at this address: check its port, and https or http";
+
+/** Errors of a connection that stay until the set-up is repaired, by their code. Any other is transient. */
+const lasting: Readonly<Record<string, string>> = {
+  ERR_TLS_CERT_ALTNAME_INVALID: otherName,
+  HOSTNAME_MISMATCH: otherName,
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
+  CERT_SIGNATURE_FAILURE: untrusted,
+  CERT_UNTRUSTED: untrusted,
+  INVALID_CA: untrusted,
+  CERT_HAS_EXPIRED: outdated,
+  CERT_NOT_YET_VALID: outdated,
+  EPROTO: noTls,
+};
+
+/** The error of a connection that no retry repairs, with its remedy; undefined where it may pass. */
+export function lastingError(call: string, error: unknown): BrokenSetupError | undefined {
+  const remedy = lasting[String(Object(error).code)];
+  if (!remedy) return undefined;
+  const [reason] = messageOf(error).split(/[;\n]/);
+  return new BrokenSetupError(`${remedy} (${call}: ${reason})`, { cause: error });
+}
 
 /** Whether the API server answered with one of these statuses. */
 export const isStatus = (error: unknown, ...statuses: readonly number[]): error is Error =>

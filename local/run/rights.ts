@@ -19,6 +19,9 @@ export class StartError extends BrokenSetupError {
   }
 }
 
+/** Another process works with the record, and so releases what it holds. */
+export class RecordInUseError extends StartError {}
+
 /** A cluster that does not answer is a wrong address or network more often than a failure that passes. */
 export const whyUnreachable = (error: unknown, server = ""): unknown =>
   error instanceof TryAgainError

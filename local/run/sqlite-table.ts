@@ -9,6 +9,7 @@ import {
   type Kind,
   type StoredItem,
 } from "../../lambda/record/item-table.ts";
+import { RecordInUseError } from "./rights.ts";
 
 /** The format of the file; a file of another format is refused. */
 const format = 1;
@@ -161,8 +162,12 @@ const isDamaged = (error: unknown): boolean =>
   error instanceof DamagedRecordError || damaged.includes(codeOf(error));
 
 function cannotOpen(file: string, error: unknown): BrokenSetupError {
-  const reason = codeOf(error) === busy ? "another holder is using it" : messageOf(error);
-  const message = `Cannot open the record ${file}: ${reason}`;
+  if (codeOf(error) === busy)
+    return new RecordInUseError(
+      `another run is at work with the record ${file}`,
+      "Stop that one first, or give this one another folder by --data.",
+    );
+  const message = `Cannot open the record ${file}: ${messageOf(error)}`;
   if (error instanceof NoRoomError) return new NoRoomError(message);
   return isDamaged(error) ? new DamagedRecordError(message) : new BrokenSetupError(message);
 }

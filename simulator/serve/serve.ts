@@ -2,12 +2,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Terminal } from "../../cli/terminal/terminal.ts";
+import { quoted } from "../../cli/terminal/text.ts";
 import { type Duration, formatDuration, seconds } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
 import { readSettings, type Settings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { WallClock } from "../../local/holder/clock.ts";
 import { LivePage } from "../../local/page/live-page.ts";
+import { ControlSocket } from "../../local/run/control-socket.ts";
 import { FakeKubernetesServer } from "../fake-kubernetes/fake-kubernetes-server.ts";
 import { type LocalWorld, localWorld } from "../local-world.ts";
 import { Narrator } from "../story/narrator.ts";
@@ -15,9 +17,11 @@ import { Work } from "../work.ts";
 
 export type ServeOptions = Readonly<{ hold: Duration; log: Log }>;
 
-/** A running holder with a fake cluster that kubectl can reach. */
+/** A running holder that the command line can ask, with a fake cluster that kubectl can reach. */
 export type Served = Readonly<{
   world: LocalWorld;
+  /** Where the command line finds the holder, as that of a `run`. */
+  folder: string;
   /** The address of the fake Kubernetes API. */
   server: string;
   kubeconfig: string;
@@ -44,6 +48,8 @@ export async function serve(
   const folder = await mkdtemp(join(tmpdir(), "karpenter-node-holder-"));
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, cluster.kubeconfig(), { mode: 0o600 });
+  const answer = (payload: unknown) => world.holder.ask(payload);
+  const control = await ControlSocket.open({ folder, answer, log });
 
   const page = await LivePage.start({
     events: world.timeline,
@@ -52,7 +58,7 @@ export async function serve(
     about: `A stand-in cluster on this machine. Each launch holds every node for ${formatDuration(hold)}.`,
   });
 
-  introduce(kubeconfig, page.url, settings, terminal);
+  introduce({ folder, kubeconfig, url: page.url }, settings, terminal);
   const narrator = new Narrator(systemClock.now(), terminal);
   let flushing: NodeJS.Timeout | undefined;
   world.timeline.follow((event) => {
@@ -81,16 +87,19 @@ export async function serve(
     for (const timer of timers) clearTimeout(timer);
     work.stop();
     await page.stop();
+    await control.close();
     await world.close();
     await cluster.stop();
     await rm(folder, { recursive: true });
   };
-  return { world, server: cluster.server, kubeconfig, url: page.url, startJob: () => burst(1), stop };
+  const places = { folder, server: cluster.server, kubeconfig, url: page.url };
+  return { world, ...places, startJob: () => burst(1), stop };
 }
 
+const checkout = join(import.meta.dirname, "../..");
+
 function introduce(
-  kubeconfig: string,
-  url: string,
+  { folder, kubeconfig, url }: Pick<Served, "folder" | "kubeconfig" | "url">,
   { hold, holdAnnotation: annotation }: Settings,
   { out, style }: Pick<Terminal, "out" | "style">,
 ): void {
@@ -102,8 +111,13 @@ function introduce(
   out(`${length} after the last launch all nodes are free, and Karpenter removes the empty ones.\n`);
   out(`The live timeline: ${style("cyan", url)}\n`);
   out("Try in another terminal:\n");
+  const holder = (command: string) => `npx karpenter-node-holder ${command} --run ${quoted(folder)}`;
   for (const line of [
-    `export KUBECONFIG=${kubeconfig}`,
+    `cd ${quoted(checkout)}`,
+    holder("status"),
+    holder("hold --for 10m --reason 'load test'"),
+    holder("release --force"),
+    `export KUBECONFIG=${quoted(kubeconfig)}`,
     "kubectl get nodes -L karpenter-node-holder/hold --watch",
     "kubectl label node bert karpenter-node-holder/hold-    # the annotation is yours now: no release removes it",
     `kubectl annotate node bert ${annotation}-    # you remove it again`,

@@ -187,7 +187,7 @@ export const others: readonly Row[] = [
   [
     "the holder observes, and may change nodes still",
     withRules(
-      { mode: "observe", nodeEvents: "true" },
+      { mode: "observe", nodeEvents: true },
       { needlessRights: ["patch nodes"], foreignChange: "admitted" },
     ),
   ],

@@ -32,7 +32,7 @@ export const warnings: readonly Row[] = [
   ["hold=auto without the right to list pods", insideCluster({ missingRights: ["list pods"] })],
   [
     "nodeEvents without the right to write Events",
-    withRules({ nodeEvents: "true" }, { missingRights: ["create events"] }),
+    withRules({ nodeEvents: true }, { missingRights: ["create events"] }),
   ],
   ["an old cluster without policies", insideCluster({ foreignChange: "admitted", kubernetes: "v1.29.4" })],
   ["nodes stuck in deletion", insideCluster({ stuck: [{ node: "a", since: ago(hours(2)) }] })],

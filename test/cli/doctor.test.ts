@@ -118,7 +118,7 @@ describe("doctor", () => {
   });
 
   it("compares the cluster with the manifest of the functions' settings", async () => {
-    const rules = { holdAnnotation: "example.com/stay", mode: "observe", nodeEvents: "true" } as const;
+    const rules = { holdAnnotation: "example.com/stay", mode: "observe", nodeEvents: true } as const;
     const compared: unknown[] = [];
     const compareManifest = async (settings: unknown) => {
       compared.push(settings);

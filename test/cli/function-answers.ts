@@ -19,7 +19,7 @@ export const aCheck = (
 ) => ({
   version: about.version ?? version,
   at: noon.toISOString(),
-  rules: { ...someRules({ auto: true }), sweepEvery: minutes(5), nodeEvents: "false", ...about.rules },
+  rules: { ...someRules({ auto: true }), sweepEvery: minutes(5), nodeEvents: false, ...about.rules },
   write: { works: true, ...about.write },
   record: {
     works: true,

@@ -224,6 +224,15 @@ describe("run", () => {
     expect(printed).toMatch(/reason="the holder was stopped".*\(0; 1\)$/s);
   });
 
+  it("is refused beside another on the same folder, without a word of nodes that nobody releases", async (test) => {
+    const { folder } = await start(test);
+    const { printed } = await run(test, `--data ${folder}`);
+    expect(printed).toMatch(
+      /error: another run is at work with the record .*record\.sqlite\nStop that one first, .*--data\.\n\(1; \)$/,
+    );
+    expect(printed).not.toContain("may stay held");
+  });
+
   // A change is accepted with `npx vitest run test/cli/run-commands --update`, and read in the diff.
   it("logs what was reviewed, serves what it is asked for, and ends when it is asked to", async (test) => {
     const { port } = new URL((await aCluster(test)).server);

@@ -14,7 +14,7 @@ export type EventsWorld = Readonly<{
 }>;
 
 const clock = { now: () => new Date() };
-const settings = { mode: "hold", nodeEvents: "true" } as const;
+const settings = { mode: "hold", nodeEvents: true } as const;
 const path = "/api/v1/namespaces/default/events";
 const soon = () => within(30_000);
 

@@ -12,7 +12,7 @@ import { at, launchAt } from "./plans.ts";
 
 /** A world at noon with the nodes a and b, and the Events that a pass writes about them. */
 function aWorld(settings: Partial<Settings> = {}, records: readonly ScopeRecord[] = []) {
-  const it = coreWorld({ records, rules: { nodeEvents: "true", ...settings } });
+  const it = coreWorld({ records, rules: { nodeEvents: true, ...settings } });
   const { world, context } = it;
   for (const name of ["a", "b"]) world.nodes.add(name);
   const events = () => world.cluster.events.all().map(Object);
@@ -104,7 +104,7 @@ describe("an Event", () => {
 
 describe("no Event is written", () => {
   it.each<[string, Partial<Settings>, readonly ScopeRecord[]]>([
-    ["unless the settings ask for it", { nodeEvents: "false" }, []],
+    ["unless the settings ask for it", { nodeEvents: false }, []],
     ["where the holder only observes", { mode: "observe" }, []],
     ["where it observes, and finds marks", { mode: "observe" }, [aHeldRecord()]],
   ])("%s", async (_, settings, records) => {

@@ -1,9 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, expect, it, type TestContext } from "vitest";
 import { after, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { type KubernetesCall, OutOfTimeError } from "../../lambda/kubernetes/client.ts";
+import type { ClusterAccess } from "../../lambda/kubernetes/transport.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { until } from "../support/context.ts";
+import { selfSigned } from "../support/self-signed.ts";
 import { type Answer, ClientWorld, in30s, list } from "./client-world.ts";
 
 let world: ClientWorld;
@@ -129,6 +133,47 @@ describe("a call of the client", () => {
     const error = await world.failing({ status: 401 });
     expect(error).toBeInstanceOf(BrokenSetupError);
     expect([world.asked.length, world.refreshes, world.pauses]).toEqual([2, 1, []]);
+  });
+
+  describe("to a server with a certificate", () => {
+    const [trusted, another] = [selfSigned(), selfSigned()];
+    const calls = (tls: ClusterAccess["tls"], test: TestContext) => {
+      const server = createServer(trusted, (_, response) => response.end('{"kind":"NodeList"}')).listen(0);
+      test.onTestFinished(() => void server.close());
+      const { port } = server.address() as AddressInfo;
+      world.access = { server: `https://127.0.0.1:${port}`, tls, headers: {} };
+      return world.client.call(list, in30s).catch((error: unknown) => error);
+    };
+
+    it("that it does not trust, fails at once with the remedy", async (test) => {
+      const error = await calls({ ca: another.cert }, test);
+      expect(error).toBeInstanceOf(BrokenSetupError);
+      expect(error).toMatchObject({
+        message: expect.stringMatching(/is not trusted: check the certificate authority .*\(GET \/api/),
+        cause: { code: "DEPTH_ZERO_SELF_SIGNED_CERT" },
+      });
+      expect([world.refreshes, world.pauses]).toEqual([1, []]);
+    });
+
+    it("for another name, fails with the remedy for that", async (test) => {
+      const error = await calls({ ca: trusted.cert, servername: "example.com" }, test);
+      expect(error).toMatchObject({ message: expect.stringContaining("is for another name") });
+    });
+
+    it("that a new login trusts, succeeds", async (test) => {
+      const renew = () => {
+        world.access = { ...world.access, tls: { ca: trusted.cert } };
+      };
+      world.onRefresh = renew;
+      expect(await calls({ ca: another.cert }, test)).toEqual({ kind: "NodeList" });
+    });
+  });
+
+  it("fails at once where the server does not speak TLS", async () => {
+    world.access = { ...world.access, server: world.access.server.replace("http:", "https:") };
+    const error = await world.client.call(list, in30s).catch((cause: unknown) => cause);
+    expect(error).toBeInstanceOf(BrokenSetupError);
+    expect(world.pauses).toEqual([]);
   });
 
   it.each<[Answer, string]>([

@@ -25,6 +25,7 @@ export class ClientWorld {
   answers: Answer[] = [{}];
   token = "first";
   refreshes = 0;
+  onRefresh = () => {};
   access: ClusterAccess;
   readonly asked: object[] = [];
   readonly sockets: Socket[] = [];
@@ -70,6 +71,7 @@ export class ClientWorld {
         refresh: () => {
           this.refreshes += 1;
           this.token = "second";
+          this.onRefresh();
         },
       },
       clock: new VirtualClock(),

@@ -61,7 +61,7 @@ describe("a run that observes", () => {
 
 describe("a run at work", () => {
   it("writes Events about nodes where the settings ask for them", async () => {
-    await world.startHolding({ settings: { ...settings, nodeEvents: "true" } });
+    await world.startHolding({ settings: { ...settings, nodeEvents: true } });
     const about = () =>
       world.cluster.events.all().map(({ involvedObject, reason }) => [Object(involvedObject).name, reason]);
     await expect.poll(about, soon).toEqual([["a", "Held"]]);

@@ -6,7 +6,7 @@ import { Scenario } from "../../simulator/scenario.ts";
 function aLaunch(
   pod: Readonly<{ annotations: Record<string, string> } | { owner: { apiVersion: string; kind: string } }>,
 ) {
-  const world = new Scenario({ auto: true, nodeEvents: "true" });
+  const world = new Scenario({ auto: true, nodeEvents: true });
   for (const name of ["a", "b"]) world.addNode(name);
   world.cluster.pods.add({ name: "work", node: "a", ...pod });
   world.launch();

@@ -87,6 +87,11 @@ describe("the settings", () => {
     ]);
   });
 
+  it("have yes or no as such, as programs read it in the answer to status", () => {
+    const read = (nodeEvents: unknown) => readSettings({ cluster: "prod", nodeEvents }).nodeEvents;
+    expect([undefined, "false", "true", true].map(read)).toEqual([false, false, true, true]);
+  });
+
   it("name no NodePool that they leave out", () => {
     expect(problemsOf({ nodePools: "a,b,!a" })).toEqual(["nodePools names a and leaves it out"]);
   });

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { commandLine } from "../../cli/command-line.ts";
 import { minutes } from "../../lambda/core/duration.ts";
 import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
@@ -10,10 +11,11 @@ import { type Served, serve } from "../../simulator/serve/serve.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 
 describe("npm start -- --serve", () => {
-  const terminal = new CollectedTerminal();
+  let terminal: CollectedTerminal;
   const log = new CollectedLog();
   let served: Served;
   beforeEach(async () => {
+    terminal = new CollectedTerminal();
     served = await serve({ hold: minutes(1), log }, terminal);
   });
   afterEach(() => served.stop());
@@ -32,6 +34,25 @@ describe("npm start -- --serve", () => {
     const answer = await fetch(`${server}/api/v1/nodes`);
     expect(await answer.json()).toMatchObject({ kind: "NodeList", items: { length: 3 } });
     expect(terminal.output).toContain(`export KUBECONFIG=${served.kubeconfig}`);
+  });
+
+  it("prints commands that find it from another terminal", async () => {
+    const typed = terminal.output.split("\n").flatMap((line) => {
+      const [, words] = /^ {2}npx karpenter-node-holder (.*)$/.exec(line) ?? [];
+      return words ? [words] : [];
+    });
+    const answers: string[] = [];
+    for (const line of typed) {
+      const words = [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, word = ""]) => quoted ?? word);
+      const other = new CollectedTerminal();
+      expect([await commandLine(words, other), other.reported]).toEqual([0, ""]);
+      answers.push(other.output);
+    }
+    expect(answers).toEqual([
+      expect.stringMatching(/^stand-in {2}holds 1m after each launch/),
+      expect.stringContaining("load test"),
+      expect.stringContaining("eleased"),
+    ]);
   });
 
   it("shows the live timeline of its cluster on a page", async () => {

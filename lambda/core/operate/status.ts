@@ -6,7 +6,7 @@ import { type Plan, planScope } from "../plan.ts";
 import { awaitedSince, driftedNodes, holdable, nodesWithJobs, type ScopeView } from "../plan-nodes.ts";
 import type { PassContext, SeenNode } from "../ports.ts";
 import { type Silence, silenceOf } from "../quiet.ts";
-import type { Figures, Request, ScopeRecord } from "../record.ts";
+import { type Figures, type Hold, noFigures, type Request, type ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
 import { isOfRules, type Rules } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
@@ -114,27 +114,30 @@ type Facts = Readonly<{
 }>;
 
 function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }: Facts): ScopeStatus {
-  const { scope, hold, figures, looks } = record;
+  const { scope, looks } = record;
+  const names = marked
+    .filter(({ labels }) => record.hold && labels?.[holdLabel] === record.hold.id)
+    .map(({ name }) => name);
   const view = partOf(all, scope);
   // What a pass would find now: a hold that is over is not reported as held, though its one-shot is still to come.
   const beside = scope === wholeCluster ? undefined : whole;
-  const withJobs = nodesWithJobs(view, hold, rules);
+  const withJobs = nodesWithJobs(view, record.hold, rules);
   const nodes = { holdable: [], present: new Set<string>(), withJobs };
   const plan = planScope({
     ...{ record, whole: beside, launches: [], rules, now, newId: "", canQueue: false },
     ...(rules.auto && { nodes }),
   });
   const { verdicts = [] } = plan.isRequested ? {} : accountOf(view, record, rules, now);
-  const names = marked
-    .filter(({ labels }) => hold && labels?.[holdLabel] === hold.id)
-    .map(({ name }) => name);
   const { launchHold } = plan.record;
   const requests = plan.record.requests.filter((one) => isOn(one, now));
+  const isHeld = record.hold !== undefined && plan.until !== undefined;
+  // Over, and no node has its mark any more: the next pass only moves it to the history.
+  const isGone = !isHeld && names.length === 0;
+  const { hold, figures } = isGone ? { hold: undefined, figures: noFigures } : record;
   const counts = Object.values(figures.launches).reduce((a, b) => a + b, 0);
-  const isHeld = hold !== undefined && plan.until !== undefined;
   return {
     scope,
-    ...stateOf(record, plan, silenceOf(record, beside, now)),
+    ...stateOf({ hold, figures }, plan, silenceOf(record, beside, now)),
     ...(hold && { holdId: hold.id, since: hold.startedAt }),
     ...(isHeld && { until: plan.until }),
     ...(launchHold && isHeld && { launchesUntil: endOf(launchHold, rules).at }),
@@ -157,9 +160,10 @@ const paidBy = ({ superfluous, letGo, spared, evictionsSpared }: Figures): AutoF
   ...{ superfluous, letGo, spared, evictionsSpared },
 });
 
+type Shown = Pick<ScopeRecord, "figures"> & Readonly<{ hold: Hold | undefined }>;
 type State = Pick<ScopeStatus, "state" | "because" | "since" | "until">;
 
-function stateOf({ hold, figures }: ScopeRecord, plan: Plan, { quiet }: Silence): State {
+function stateOf({ hold, figures }: Shown, plan: Plan, { quiet }: Silence): State {
   if (hold && plan.until) {
     const isEnding = plan.record.launchHold?.isEnding && !plan.isRequested;
     const because = describeHeld(hold.because, figures);

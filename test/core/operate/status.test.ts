@@ -96,9 +96,15 @@ describe("status", () => {
       "paused by hand: x",
     ],
   ])("shows a hold as one that is being released when it is %s", async (_, record, minute, because) => {
-    const [shown] = await aWorld([record]).scopes(minute);
-    expect(shown).toMatchObject({ state: "releasing", because, holdId: holdId(1) });
+    const { world, scopes } = aWorld([record]);
+    marked(world, ["a"]);
+    const [shown] = await scopes(minute);
+    expect(shown).toMatchObject({ state: "releasing", because, holdId: holdId(1), nodesHeld: 1 });
     expect(shown).not.toHaveProperty("until");
+    world.nodes.remove("a");
+    const [released] = await scopes(minute);
+    expect(released).toMatchObject({ state: "none", because, launches: 0, nodesHeld: 0 });
+    for (const gone of ["until", "since", "holdId", "nextLook"]) expect(released).not.toHaveProperty(gone);
   });
 
   it.each<[string, Partial<ScopeRecord>, object]>([
