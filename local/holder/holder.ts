@@ -26,6 +26,8 @@ export type HolderWorld = Omit<Ports, "rules" | "events" | "looks" | "schedules"
   }>;
 
 const timeout: Duration = minutes(1);
+/** The half of it is for a list of tens of thousands of pods. A launch, an operator and the end of the process do not wait for it. */
+const lookTimeout: Duration = minutes(2);
 
 /** The deployed functions in one process: the same handlers, with queue, one-shots and sweep of its own. */
 export class Holder {
@@ -66,12 +68,12 @@ export class Holder {
 
   sweep(): Promise<void> {
     this.#world.timeline.record({ kind: "sweep" });
-    return this.#hold(onSweepDue(this.#ports)({}, this.#context()));
+    return this.#hold(onSweepDue(this.#ports)({}, this.#context(lookTimeout)));
   }
 
   /** Does what the release function does: for a one-shot that fired, or by hand. */
-  release(payload: unknown) {
-    return this.#hold(onHoldExpired(this.#ports)(payload, this.#context()));
+  release(payload: unknown, time?: Duration) {
+    return this.#hold(onHoldExpired(this.#ports)(payload, this.#context(time)));
   }
 
   /** Answers as the control function does. */
@@ -89,12 +91,14 @@ export class Holder {
   }
 
   async #fire(expired: Expired): Promise<void> {
-    await this.#attempt("a release failed: the next sweep repairs it", () => this.release(expired));
+    await this.#attempt("a release failed: the next sweep repairs it", () =>
+      this.release(expired, lookTimeout),
+    );
   }
 
-  #context(): CallContext {
+  #context(time = timeout): CallContext {
     const { clock, log } = this.#world;
-    return { deadline: after(clock.now(), timeout), log };
+    return { deadline: after(clock.now(), time), log };
   }
 
   async #hold<T>(work: Promise<T>): Promise<T> {

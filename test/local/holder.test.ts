@@ -1,7 +1,8 @@
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
+import { KubernetesPods } from "../../lambda/kubernetes/pods.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeCluster } from "../../simulator/fake-kubernetes/fake-cluster.ts";
@@ -102,6 +103,43 @@ describe("the holder in one process", () => {
     answer.resolve([]);
     await Promise.allSettled([asked, stopped]);
     expect(isStopped).toBe(true);
+  });
+
+  it("gives the pods a minute, in sweeps and looks, and holds a launch meanwhile", async () => {
+    const given: number[] = [];
+    const list = vi.spyOn(KubernetesPods.prototype, "list").mockImplementation(async ({ deadline }) => {
+      given.push(deadline.getTime() - clock.now().getTime());
+      return [];
+    });
+    onTestFinished(() => list.mockRestore());
+    const settings = readSettings({ cluster: "prod" });
+    const { holder, ec2 } = localWorld({ settings, clock, log, cluster, table });
+    ec2.addNode("a");
+    await holder.start();
+    const sweeping = Promise.withResolvers<[]>();
+    list.mockImplementationOnce(() => sweeping.promise);
+    const sweep = holder.sweep();
+    ec2.launch({ joinsAfter: null });
+    await runUntil(seconds(30));
+    expect(held()).toEqual(["a"]);
+    sweeping.resolve([]);
+    await sweep;
+    await runUntil(minutes(3));
+    expect(given.length).toBeGreaterThan(2);
+    expect(new Set(given)).toEqual(new Set([minutes(1)]));
+  });
+
+  it("marks at its start what was only observed before", async () => {
+    const observing = readSettings({ cluster: "prod", hold: "20m", mode: "observe" });
+    const first = localWorld({ settings: observing, clock, log, cluster, table });
+    first.ec2.addNode("a");
+    await first.holder.start();
+    await first.holder.ask({ do: "hold", reason: "load test", for: "1h" });
+    expect(held()).toEqual([]);
+    await first.holder.stop();
+
+    await open().holder.start();
+    expect(held()).toEqual(["a"]);
   });
 
   it("leaves a release that failed to the next sweep", async () => {
