@@ -1,15 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { elementsIn } from "../../report/markup.ts";
-import { newestKarpenter, oldestKarpenter } from "../engines/build.ts";
 import { engineFolder } from "../runner/run-folder.ts";
 import { Shell } from "../runner/shell.ts";
-import type { Outcome } from "../truth-table/outcome.ts";
-import { truthRows } from "../truth-table/rows.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
-const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 // Only commands that no other suite runs.
 describe("npm scripts for developers", () => {
@@ -19,21 +15,6 @@ describe("npm scripts for developers", () => {
   const documented = (file: string) => readFileSync(join(root, "docs", file), "utf8");
 
   afterAll(() => shell.stop());
-
-  it("truth-table writes its figures from the outcomes of the suite, and nothing else of the page", async () => {
-    for (const karpenter of [newestKarpenter, oldestKarpenter]) {
-      const outcome = JSON.stringify(expectedOutcome(karpenter));
-      writeFileSync(join(into, `truth-table-${karpenter}.json`), outcome);
-    }
-    const write = scripts["truth-table"].split(" && ").at(-1);
-    await shell.run(`KNH_BUILD="$INTO" ${write} --into "$INTO"`);
-    // The page in docs/ may also show where the oldest version differs.
-    const [page, committed] = [written("compare.md"), documented("compare.md")].map((whole) =>
-      outlineOf(whole).filter((line) => !line.startsWith("| Row")),
-    );
-    expect(page).toEqual(committed);
-    expect(page?.length).toBeGreaterThan(truthRows(newestKarpenter).length);
-  });
 
   it("lab plays a trace with the holder and without it, and writes its page from what is stored", async () => {
     const runs =
@@ -91,12 +72,3 @@ const outlineOf = (markdown: string): readonly string[] =>
       .replaceAll(/-{3,}/g, "---")
       .replaceAll(/\d[\d,]*/g, "N"),
   );
-
-/** An outcome in which every row went as documented. */
-const expectedOutcome = (karpenter: string): Outcome => ({
-  karpenter,
-  date: "2026-01-02",
-  rows: truthRows(karpenter).map(({ what, course }) => {
-    return { what, course, blocked: course !== "although held", heldSeconds: 60, goneSeconds: 5 };
-  }),
-});

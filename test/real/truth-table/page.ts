@@ -1,55 +1,41 @@
 import { markdownTable } from "../../../scripts/markdown-table.ts";
-import type { Outcome, OutcomeRow } from "./outcome.ts";
-import type { Course } from "./rows.ts";
+import { newestKarpenter, oldestKarpenter } from "../engines/build.ts";
+import { type Course, truthRows } from "./rows.ts";
+import type { Seen, Truth } from "./run.ts";
 
-/** The outcomes on the newest and the oldest version. */
-type OnBoth<T> = Readonly<{ newest: T; oldest: T }>;
-type Run = Readonly<{ karpenter: string; date: string }>;
-type Verdicts = Readonly<{ rows: readonly (readonly [what: string, verdict: string])[] }> & Run;
+const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`;
 
-/** What `docs/compare.md` says about holds. */
-export function truthTable(holds: OnBoth<Outcome>): string {
-  const of = (course: Course) => holds.newest.rows.filter((row) => row.course === course);
-  const held = ({ what, blocked, heldSeconds, goneSeconds }: OutcomeRow) =>
-    [what, yes(blocked), `${heldSeconds} s`, `${goneSeconds} s`] as const;
-  const gone = ({ what, blocked, goneSeconds }: OutcomeRow) =>
-    [what, yes(blocked), `${goneSeconds} s`] as const;
+/** What `docs/compare.md` says about holds, once every row went as expected on both versions. */
+export function truthTable({ heldAt, releasedAt, seen }: Truth): string {
+  const rowsOf = (course: Course, columns: (one: Seen) => readonly string[]) =>
+    seen.filter(({ row }) => row.course === course).map((one) => [one.row.what, ...columns(one)]);
+  /** How long the nodes stayed held after every reason to disrupt them existed. */
+  const held = ({ triggeredAt, liftedAt }: Seen) =>
+    seconds(releasedAt - Math.max(heldAt, triggeredAt, liftedAt < releasedAt ? liftedAt : 0));
+  const goneAfter = ({ goneAt, liftedAt }: Seen) => seconds(goneAt - Math.max(releasedAt, liftedAt));
+  const yes = "**yes**";
   return [
-    onVersion(holds.newest),
+    `Karpenter ${newestKarpenter} with its kwok provider, ${new Date(heldAt).toISOString().slice(0, 10)}:`,
     markdownTable(
       ["Disruption", "Held back", "Held without loss for", "Gone after the hold"],
-      of("after the hold").map(held),
+      rowsOf("after the hold", (one) => [yes, held(one), goneAfter(one)]),
     ),
-    markdownTable(["Disruption", "Held back", "Gone, after the hold began"], of("although held").map(gone)),
+    markdownTable(
+      ["Disruption", "Held back", "Gone, after the hold began"],
+      rowsOf("although held", ({ goneAt }) => ["no", seconds(goneAt - heldAt)]),
+    ),
     markdownTable(
       ["What else protects the node", "Still protects after the hold", "Gone after both"],
-      of("after the hold and the other").map(gone),
+      rowsOf("after the hold and the other", (one) => [yes, goneAfter(one)]),
     ),
-    otherVersion(verdictsOf(holds.newest), verdictsOf(holds.oldest)),
+    otherVersion(),
   ].join("\n\n");
 }
 
-const onVersion = ({ karpenter, date }: Run): string =>
-  `Karpenter ${karpenter} with its kwok provider, ${date}:`;
-
-const yes = (is: boolean): string => (is ? "**yes**" : "no");
-
-const verdictsOf = ({ rows, ...run }: Outcome): Verdicts => ({
-  ...run,
-  rows: rows.map(({ what, blocked }) => [what, yes(blocked)] as const),
-});
-
-/** How the oldest version differs, and which rows it cannot show. */
-function otherVersion(newest: Verdicts, oldest: Verdicts): string {
-  const there = new Map(oldest.rows);
-  const missing = newest.rows.filter(([what]) => !there.has(what)).map(([what]) => what);
-  const without = missing.length > 0 ? ` It cannot show: ${missing.join("; ")}.` : "";
-  const different = newest.rows.flatMap(([what, here]) => {
-    const verdict = there.get(what) ?? here;
-    return verdict === here ? [] : [[what, verdict, here]];
-  });
-  const seen = `Karpenter ${oldest.karpenter}, ${oldest.date}`;
-  if (different.length === 0) return `${seen}: every verdict is the same.${without}`;
-  const head = ["Row", oldest.karpenter, newest.karpenter];
-  return `${seen}: these verdicts differ.${without}\n\n${markdownTable(head, different)}`;
+/** The suite fails on a version where a verdict differs. */
+function otherVersion(): string {
+  const there = new Set(truthRows(oldestKarpenter).map(({ what }) => what));
+  const missing = truthRows(newestKarpenter).filter(({ what }) => !there.has(what));
+  const cannot = missing.map(({ what }) => what).join("; ");
+  return `Karpenter ${oldestKarpenter}: every verdict is the same. It cannot show: ${cannot}.`;
 }
