@@ -9,38 +9,6 @@ function twoNodes(rules: ConstructorParameters<typeof Scenario>[0] = {}): Scenar
   return world;
 }
 
-describe("a person, an event and a window at once", () => {
-  it("hold each until its own end, and the nodes until the last of them", async () => {
-    const world = twoNodes();
-    const names = () => world.holds.records.get("cluster")?.requests.map(({ name }) => name);
-
-    world.sendHold({ cause: "window", name: "office hours", for: "2h" });
-    await world.pass(minutes(5));
-    world.sendHold({ cause: "event", name: "deployments", for: "30m" });
-    const answer = await world.control({ do: "hold", name: "test", for: "20m", reason: "load test" });
-    await world.pass(minutes(1));
-    const all = names();
-    world.launch({ joinsAfter: null });
-    await world.pass(minutes(20));
-    const withoutTest = names();
-    await world.control({ do: "release", name: "deployments", reason: "rolled back" });
-    const stillHeld = world.heldNodes();
-    await world.pass(minutes(90));
-    const inTheWindow = world.heldNodes();
-    await world.pass(minutes(5));
-
-    expect(answer).toMatchObject({ name: "test", marked: 0, because: "load test" });
-    expect(all).toEqual(["office hours", "test", "deployments"]);
-    expect(withoutTest).toEqual(["office hours", "deployments"]);
-    expect(stillHeld).toEqual(["a", "b"]);
-    expect(inTheWindow).toEqual(["a", "b"]);
-    expect(world.marks()).toEqual({});
-    expect(world.history()).toMatchObject([
-      { requests: ["office hours", "load test", "deployments"], endedBecause: "the hold expired" },
-    ]);
-  });
-});
-
 /** A cluster that is held, and whose release by force, invoked asynchronously, crashes; its calls up to then. */
 async function crashedRelease(calls: number, payload: Readonly<{ askedAt?: string }> = {}) {
   const world = twoNodes();
