@@ -14,12 +14,8 @@ import { settingsSchema } from "./settings-schema.ts";
 
 /*
  * What of the chart is computed: its name and version from package.json, its settings from their table, its rights from
- * the manifest, its alerts and dashboard from the metrics. `npm run build:chart` writes it. What people read of it is kept
- * in the repository, and a test compares that.
+ * the manifest, its alerts and dashboard from the metrics. `npm run build:chart` writes it, and a test compares.
  */
-
-/** What of it is kept in the repository. */
-export const keptFiles = ["Chart.yaml", "values.yaml", "dashboard.json", "alerts.yaml"] as const;
 
 export const chartFolder = join(import.meta.dirname, "../charts", holderName);
 
@@ -244,11 +240,8 @@ const objectsFor = (rights: Omit<RightsOptions, "subject">): readonly string[] =
   });
 };
 
-export function writeChart(changelog?: string): void {
-  for (const [file, content] of Object.entries(chartFiles(changelog)))
-    writeFileSync(join(chartFolder, file), content);
-}
-
 // A release names its changes; the sources do not, so that the changelog alone has them.
 const released = process.argv.includes("--release") ? readFileSync("CHANGELOG.md", "utf8") : undefined;
-if (import.meta.main) writeChart(released);
+if (import.meta.main)
+  for (const [file, content] of Object.entries(chartFiles(released)))
+    writeFileSync(join(chartFolder, file), content);

@@ -8,7 +8,7 @@ export function terraformSettings(table: SettingsTable = settingsTable): string 
   const settings = Object.entries(table).filter(([, { constructOnly }]) => !constructOnly);
   const variables = Object.entries(SettingEnvironment);
   const durations = settings.filter(([, { value }]) => value.kind === "duration");
-  return `# Written by npm run build:terraform from the table of settings.
+  return `# Written from the table of settings by: npx vitest run test/repository/terraform.test.ts -u
 
 ${settings.map(([name, setting]) => variableOf(name, setting)).join("\n\n")}
 

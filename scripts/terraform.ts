@@ -2,12 +2,11 @@ import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { basename, join } from "node:path";
 import { zipSync } from "fflate";
 import { templateKinds } from "../cli/template/fill-in.ts";
-import { terraformSettings } from "./terraform-settings.ts";
 import { terraformTemplate } from "./terraform-template.ts";
 
 /*
- * What the Terraform module has beside its own files: its settings from their table, templates and the functions' code,
- * out of `npm run build`. The module with all of it is dist/terraform.zip, which a release attaches.
+ * What the Terraform module reads beside its own files: templates and the functions' code, out of `npm run build`. The
+ * module with all of it is dist/terraform.zip, which a release attaches.
  */
 
 const root = join(import.meta.dirname, "..");
@@ -24,7 +23,6 @@ export const terraformTemplates = (): Readonly<Record<string, string>> =>
   );
 
 function buildTerraform(): void {
-  writeFileSync(join(root, "terraform/settings.tf"), terraformSettings());
   const folder = join(root, "terraform/package");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);

@@ -1,4 +1,4 @@
-# The settings are in settings.tf, which npm run build:terraform writes.
+# The settings are in settings.tf.
 
 variable "bucket" {
   description = "An S3 bucket of the cluster's region for the functions' code, by a name that is known at plan; without it the module creates one"

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { loadAll } from "js-yaml";
 import { runSettings } from "../../../infra/settings/deployment.ts";
 import { holderName, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import { chartFolder, writeChart } from "../../../scripts/chart.ts";
+import { chartFolder } from "../../../scripts/chart.ts";
 import { newFolder } from "../../support/new-folder.ts";
 import { otherValues } from "../../support/other-values.ts";
 import { program } from "../engines/build.ts";
@@ -16,9 +16,6 @@ export type Kubernetes = Readonly<{
   metadata: Readonly<Record<string, unknown>>;
   spec?: unknown;
 }>;
-
-// Not all that is computed of the chart is kept in the repository.
-writeChart();
 
 export const { annotation } = Karpenter.v1;
 export const namespace = "holder";
