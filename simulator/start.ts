@@ -1,3 +1,6 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { Command, CommanderError } from "commander";
 import { printFailure, seeHelp } from "../cli/terminal/failure.ts";
@@ -6,11 +9,13 @@ import { textLog } from "../cli/views/run-log.ts";
 import { type Duration, parseDuration } from "../lambda/core/duration.ts";
 import { BadInputError } from "../lambda/core/errors.ts";
 import type { Log } from "../lambda/core/ports.ts";
+import { readSettings } from "../lambda/settings.ts";
 import { serve } from "./serve/serve.ts";
 import { runStory, shownFor } from "./story/story.ts";
 
 type Options = Readonly<{
   serve?: true;
+  real?: true;
   fast?: true;
   log?: true;
   hold: string;
@@ -23,7 +28,8 @@ const command = new Command("npm start --")
   .description("See the holder at work on this machine, without AWS and without a cluster.")
   .option("--fast", "play without pauses")
   .option("--serve", "stay up in real time, with a cluster that kubectl can reach")
-  .option("--hold <duration>", "with --serve: how long a launch protects", "90s")
+  .option("--real", "the same on real Karpenter, built here once (needs Go; minutes the first time)")
+  .option("--hold <duration>", "with --serve or --real: how long a launch protects", "90s")
   .option("--log", "show the holder's own log as well")
   .helpOption("-h, --help", "display help")
   .exitOverride()
@@ -39,11 +45,27 @@ try {
 }
 
 async function started(options: Options): Promise<number> {
+  if (options.real) return runReal(options);
   if (options.serve) return serveUntilStopped(options);
   // Not left to be ignored: the story has a hold of its own.
   if (command.getOptionValueSource("hold") === "cli")
-    throw new BadInputError("Cannot start", ["--hold needs --serve"]);
+    throw new BadInputError("Cannot start", ["--hold needs --serve or --real"]);
   return story(options);
+}
+
+/** The tests on real engines are not shipped, so this runs in a process of its own; it stops when we are asked to. */
+async function runReal({ hold }: Options): Promise<number> {
+  // Refused here rather than minutes later, when all is built.
+  readSettings({ cluster: "real", hold });
+  const ground = join(import.meta.dirname, "../lab/wall-clock/live.ts");
+  // In a process group of its own, so that Ctrl-C reaches it once; it notices our end by the closed channel.
+  const child = spawn(process.execPath, [ground, hold], {
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    detached: true,
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill(signal));
+  const [code] = await once(child, "exit");
+  return typeof code === "number" ? code : Exit.failed;
 }
 
 async function story({ fast, log }: Options): Promise<Exit> {

@@ -6,7 +6,7 @@ import { playAll } from "../../../lab/days/play-all.ts";
 import { parseRunResult, type RunResult } from "../../../lab/days/result.ts";
 import { Results } from "../../../lab/days/results.ts";
 import { prepare, type Spec } from "../../../lab/days/spec.ts";
-import { isAlive } from "../../real/engines/is-alive.ts";
+import { isAlive } from "../../real/engines/process-table.ts";
 import { until } from "../../real/engines/processes.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
 import { newFolder } from "../../support/new-folder.ts";

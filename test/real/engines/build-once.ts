@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatDuration } from "../../../lambda/core/duration.ts";
-import { isAlive } from "./is-alive.ts";
+import { isAlive } from "./process-table.ts";
 
 /** All builds are in this ignored folder; worktrees may share one with KNH_BUILD. */
 export const buildFolder = resolve(process.env.KNH_BUILD ?? join(import.meta.dirname, "../../../build"));

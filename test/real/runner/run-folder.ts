@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { buildFolder } from "../engines/build-once.ts";
-import { isAlive } from "../engines/is-alive.ts";
+import { isAlive } from "../engines/process-table.ts";
 
 /** Engines write only below this folder, one folder per run. Git ignores it. */
 export const runsFolder = join(buildFolder, "runs");

@@ -1,8 +1,13 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { dirname } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Agreement, Counted } from "../../../lab/wall-clock/agreement.ts";
 import { compare, countedInVirtualTime } from "../../../lab/wall-clock/compare.ts";
 import { figuresOf } from "../../../lab/wall-clock/figures.ts";
 import { type Played, playOnWallClock, type Trial } from "../../../lab/wall-clock/play.ts";
+import { processTable } from "../engines/process-table.ts";
+import { until } from "../engines/processes.ts";
+import { engineFolder } from "../runner/run-folder.ts";
+import { Shell } from "../runner/shell.ts";
 
 const [alone, native, hold] = ["consolidate-after-0s", "consolidate-after-100s", "hold-100s"] as const;
 /** A node goes when that pays, and Karpenter's own setting that waits for as long as a relaunch is worth. */
@@ -23,6 +28,7 @@ const trials: readonly Trial[] = [
 const chances = 20;
 
 describe("the lab on the wall clock", () => {
+  const shell = new Shell(engineFolder("churn"), {});
   const all = new Map<string, Played>();
   const agreements = new Map<string, Agreement>();
   const played = (trace: string, arm: string) => {
@@ -41,6 +47,7 @@ describe("the lab on the wall clock", () => {
     };
     await Promise.all(trials.map(play));
   }, 900_000);
+  afterAll(() => shell.stop());
 
   it.each(trials)("agrees with the lab in virtual time on $trace with $arm", ({ trace, arm }) => {
     const { line, differences } = agreements.get(`${trace} ${arm}`) ?? {};
@@ -90,5 +97,22 @@ describe("the lab on the wall clock", () => {
     if (without === undefined || held === undefined) throw new Error("not every node was replaced in time");
     expect(without).toBeGreaterThan(30);
     expect(held).toBeLessThanOrEqual(1.3 * without);
+  });
+
+  it("npm start -- --real serves a live page of real Karpenter until Ctrl-C, and stops every engine", async () => {
+    const show = shell.open("npm start -- --real");
+    const url = await show.prints(/The live timeline: (\S+)/, 180_000);
+    const kubeconfig = await show.prints(/export KUBECONFIG=(\S+)/);
+    const engines = async () =>
+      (await processTable()).filter(({ command }) => command.includes(dirname(kubeconfig)));
+
+    expect(await (await fetch(url)).text()).toContain("A holder at work on real Karpenter");
+    const nodes = `KUBECONFIG=${kubeconfig} kubectl get nodes -L karpenter-node-holder/hold`;
+    await until("a held node", async () => /\d{8}t\d{6}/.test(await shell.run(nodes)));
+    expect((await engines()).length).toBeGreaterThan(3);
+
+    await show.interrupt();
+    await expect(fetch(url)).rejects.toThrow();
+    await until("every engine to stop", async () => (await engines()).length === 0);
   });
 });
