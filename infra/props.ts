@@ -28,7 +28,7 @@ export interface KarpenterNodeHolderProps {
   readonly mode?: Settings["mode"];
   /** `auto`: a node goes when that pays; or how long each launch protects the nodes of its scope (1m to 24h). Default: auto. */
   readonly hold?: HolderDuration | "auto";
-  /** With `hold=auto`: what the relaunch of a node is worth, in time of that node (1m to 24h). Default: 5m. */
+  /** With `hold=auto`: what the relaunch of a node is worth, in time of that node (1m to 24h). Default: 2m. */
   readonly relaunchCost?: HolderDuration;
   /** With `hold=auto`: what the eviction of a pod is worth, in time of its node (to 24h). Default: 3m. */
   readonly evictionCost?: HolderDuration;

@@ -64,7 +64,7 @@ export const holderSettings = {
   },
   relaunchCost: {
     value: { kind: "duration", least: minutes(1), most: hours(24) },
-    default: "5m",
+    default: "2m",
     help: "with `hold=auto`: what the relaunch of a node is worth, in time of that node",
   },
   evictionCost: {

@@ -19,7 +19,7 @@ variable "hold" {
 }
 
 variable "relaunch_cost" {
-  description = "with hold=auto: what the relaunch of a node is worth, in time of that node (1m to 24h) (default: 5m)"
+  description = "with hold=auto: what the relaunch of a node is worth, in time of that node (1m to 24h) (default: 2m)"
   type        = string
   default     = null
 }
@@ -150,7 +150,7 @@ locals {
     cluster                  = var.cluster == null ? "" : var.cluster
     mode                     = var.mode == null ? "hold" : var.mode
     hold                     = var.hold == null ? "auto" : var.hold
-    relaunch_cost            = var.relaunch_cost == null ? "5m" : var.relaunch_cost
+    relaunch_cost            = var.relaunch_cost == null ? "2m" : var.relaunch_cost
     eviction_cost            = var.eviction_cost == null ? "3m" : var.eviction_cost
     max_hold                 = var.max_hold == null ? "2h" : var.max_hold
     breather                 = var.breather == null ? "10m" : var.breather

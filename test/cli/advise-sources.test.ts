@@ -48,10 +48,10 @@ describe("advise on a saved log", () => {
       log: churn(20).join("\n"),
     });
     expect(output).toMatch(
-      /^ {4}npx karpenter-node-holder run --kubeconfig \S+ --hold auto --relaunch-cost 5m --eviction-cost 3m/m,
+      /^ {4}npx karpenter-node-holder run --kubeconfig \S+ --hold auto --relaunch-cost 2m --eviction-cost 3m/m,
     );
     expect(output).toMatch(
-      /^ {4}npx cdk deploy -c cluster=fake -c hold=auto -c relaunchCost=5m -c evictionCost=3m -c alarms=none /m,
+      /^ {4}npx cdk deploy -c cluster=fake -c hold=auto -c relaunchCost=2m -c evictionCost=3m -c alarms=none /m,
     );
   });
 
