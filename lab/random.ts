@@ -13,10 +13,6 @@ export function randomOf(seed: number): Random {
 
 export const between = (random: Random, low: number, high: number): number => low + (high - low) * random();
 
-/** A random number between the two; every order of magnitude is equally likely. */
-export const scaleBetween = (random: Random, low: number, high: number): number =>
-  low * (high / low) ** random();
-
 export const exponential = (random: Random, mean: number): number => -mean * Math.log(1 - random());
 
 export const normal = (random: Random): number =>

@@ -7,9 +7,7 @@ export type Figures = Readonly<{
   launched: number;
   servicePodsEvicted: number;
   jobsRestarted: number;
-  imagesPulled: number;
   nodeMinutes: number;
-  waitMedian: number | undefined;
   wait95th: number | undefined;
   driftDone: number | undefined;
 }>;
@@ -25,9 +23,7 @@ export function figuresOf(record: Played): Figures {
     launched: eventsOf(counted, "node joined").length,
     servicePodsEvicted: evicted.filter((pod) => !isJob(pod)).length,
     jobsRestarted: evicted.filter(isJob).length,
-    imagesPulled: eventsOf(counted, "image pulled").length,
     nodeMinutes: round(nodeTime(events, from, to) / minutes(1)),
-    waitMedian: inSeconds(quantile(waits, 0.5)),
     wait95th: inSeconds(quantile(waits, 0.95)),
     driftDone: inSeconds(record.driftDone),
   };

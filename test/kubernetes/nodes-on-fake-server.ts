@@ -1,4 +1,4 @@
-import { holderName, holdLabel, Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
+import { holdLabel, Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
 import type { CallContext, Changed, NodeChange, SeenNode } from "../../lambda/core/ports.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
@@ -61,12 +61,6 @@ export class NodesOnFakeServer {
     };
     reported = new NodesOnFakeServer(await FakeKubernetesServer.start({ onRequest }), pageSize, karpenter);
     return reported;
-  }
-
-  /** A node with a label and annotations that one of our functions has set. */
-  addMarked(name: string, label: string, annotations: Readonly<Record<string, string>>): void {
-    this.standIn.addNode({ name });
-    this.standIn.editNode(name, { labels: { [holdLabel]: label }, annotations }, holderName);
   }
 
   /** Karpenter's nodes of these names, registered. */
