@@ -113,20 +113,6 @@ describe("an action", () => {
   const force = ["release", "--force"];
   const named = ["release", "--name", "a"];
 
-  it.each<[words: readonly string[], answer: object]>([
-    [hold, granted],
-    [holdFor, granted],
-    [holdFor, { ...granted, heldUntil: after(since, hours(3)) }],
-    [force, released],
-    [force, { ...released, kept: 2 }],
-    [named, { ...released, heldUntil: since }],
-    [["pause"], { ...released, until: since }],
-    [["resume"], { resumed: [], because: "x" }],
-  ])("that did what was asked for ends with 0: %j, %j", async (words, answer) => {
-    const prod = await holder(() => answer);
-    expect(await prod.run(...words, "--cluster", "prod")).toMatchObject({ exit: 0, reported: "" });
-  });
-
   it.each<[words: readonly string[], answer: object, what: string]>([
     [hold, notGranted, "not held as asked: x"],
     [hold, { ...granted, heldUntil: after(since, hours(1)) }, "not held as asked"],
