@@ -119,11 +119,10 @@ export function planScope(facts: PlanFacts): Plan {
   };
   const looks = looksOf({ ...facts, until, requestedUntil: latest(requested) });
   const written = planned.hold ? { ...planned, looks: looks.looks } : planned;
-  const isChanged = !isDeepStrictEqual(written, record);
   const dueAt = dueOf(record, rules);
   return {
     record: written,
-    isChanged,
+    isChanged: !isDeepStrictEqual(written, record),
     ...(until && { until }),
     isRequested: asked.length > 0,
     because: started.because,
