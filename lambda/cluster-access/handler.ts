@@ -35,19 +35,25 @@ const named = ({ PhysicalResourceId }: AccessRequest, first: string): AccessAnsw
 });
 
 /** CloudFormation creates, updates or deletes what we own in the cluster. */
-export const onClusterAccessChanged =
-  (config: () => AccessConfig, open: OpenCluster) =>
-  async (event: unknown, { deadline }: Pick<CallContext, "deadline">): Promise<AccessAnswer> => {
+export function onClusterAccessChanged(config: () => AccessConfig, open: OpenCluster) {
+  // Lambda keeps a function that has nothing to do for some minutes.
+  let report: Error | undefined;
+  return async (event: unknown, { deadline }: Pick<CallContext, "deadline">): Promise<AccessAnswer> => {
     const wanted = parse("This request cannot be used", request, event, "the request");
     const desired = config();
     const ports = open(desired, after(deadline, -reserve));
     if (wanted.ResourceType === adminRightResource) return changeAdminRight(wanted, desired, ports);
-    const act = { Create: installAccess, Update: changeAccess, Delete: removeOrReport }[wanted.RequestType];
-    await act(ports, desired);
-    // Counts as a sweep: the timer, which is created next, has its first one due only after sweepEvery.
-    if (wanted.RequestType !== "Delete") ports.metrics.add("HoldActive", 0);
+    if (wanted.RequestType === "Delete") {
+      report = await removeOrReport(ports, desired, report !== undefined);
+      if (report) throw report;
+    } else {
+      await (wanted.RequestType === "Create" ? installAccess : changeAccess)(ports, desired);
+      // Counts as a sweep: the timer, which is created next, has its first one due only after sweepEvery.
+      ports.metrics.add("HoldActive", 0);
+    }
     return named(wanted, `cluster-access/${desired.cluster}`);
   };
+}
 
 /**
  * A resource of its own, created before any work is done as an admin: when that work is killed, the rollback deletes

@@ -121,14 +121,17 @@ async function refuseOtherMarks(rights: Rights, { cluster, holdAnnotation }: Des
   );
 }
 
-/** What a removal had to leave, with the reasons, and whether it was the first: that one deletes the access entries. */
-export type Removal = Readonly<{ remains: readonly string[]; isFirst: boolean }>;
+/**
+ * What a removal had to leave, with the reasons, and whether it was the first, which deletes the access entries; undefined
+ * where EKS did not say.
+ */
+export type Removal = Readonly<{ remains: readonly string[]; isFirst: boolean | undefined }>;
 
 /** Removes everything of ours from the cluster. It does not fail: it reports what remains. */
 export async function removeAccess({ entries, log }: AccessPorts, desired: DesiredAccess): Promise<Removal> {
   const { cluster } = desired;
   const remains: string[] = [];
-  let isFirst = false;
+  const entriesWere: ("deleted" | "none" | undefined)[] = [];
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
@@ -147,10 +150,11 @@ export async function removeAccess({ entries, log }: AccessPorts, desired: Desir
       entries.asAdmin((rights) => removeRights(rights, log, desired)),
     );
     for (const role of desired.roles) {
-      const outcome = await attempt(`access entry of ${role}`, () => entries.delete(role));
-      isFirst ||= outcome === "deleted";
+      entriesWere.push(await attempt(`access entry of ${role}`, () => entries.delete(role)));
     }
   }
+  const isAgain = entriesWere.length > 0 && entriesWere.every((one) => one === "none");
+  const isFirst = entriesWere.includes("deleted") || (isAgain ? false : undefined);
   log.info("cluster access removed", {
     cluster,
     remains,
@@ -162,15 +166,21 @@ export async function removeAccess({ entries, log }: AccessPorts, desired: Desir
 /**
  * Removes everything for a deployment that is deleted. What remains is reported once, by a failure, which CloudFormation
  * shows; it shows nothing of a success. The next deletion tries again and ends whatever happens, because a cluster that
- * cannot be reached must not keep a deployment from being deleted.
+ * cannot be reached must not keep a deployment from being deleted. Where EKS does not say which deletion this is, only a
+ * function that still runs knows whether it has reported. Returns the report.
  */
-export async function removeOrReport(ports: AccessPorts, desired: DesiredAccess): Promise<void> {
-  const { remains, isFirst } = await removeAccess(ports, desired);
-  if (remains.length === 0 || !isFirst) return;
-  throw new TryAgainError(
+export async function removeOrReport(
+  ports: AccessPorts,
+  desired: DesiredAccess,
+  hasReported: boolean,
+): Promise<TryAgainError | undefined> {
+  const { remains, isFirst = !hasReported } = await removeAccess(ports, desired);
+  if (remains.length === 0 || !isFirst) return undefined;
+  return new TryAgainError(
     `These may remain in cluster ${desired.cluster}: ${remains.join("; ")}.\n` +
-      "Delete the stack again: that tries once more, and deletes the stack even if they remain. " +
-      'See "Removal" in docs/deploying.md for what to remove by hand.',
+      "Delete the stack again within five minutes: that tries once more, and deletes the stack even if they remain. " +
+      "`npx karpenter-node-holder release --force --kubeconfig FILE` takes the marks off the nodes. " +
+      '"Removal" in docs/deploying.md says what else to remove by hand.',
   );
 }
 

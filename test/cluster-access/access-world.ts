@@ -43,6 +43,7 @@ export class AccessWorld {
   readonly #client = this.eks.client();
 
   readonly metrics = new CollectedMetrics();
+  #handler = this.#newHandler();
 
   get admins(): readonly string[] {
     return [...this.eks.entries].filter(([, { policies }]) => policies.size > 0).map(([role]) => role);
@@ -83,11 +84,19 @@ export class AccessWorld {
 
   /** CloudFormation sends a request. */
   handle(request: object): Promise<unknown> {
-    const handler = onClusterAccessChanged(
+    return this.#handler(request, { deadline: this.workUntil });
+  }
+
+  /** Lambda stops the function; the next request starts another one. */
+  startAnew(): void {
+    this.#handler = this.#newHandler();
+  }
+
+  #newHandler() {
+    return onClusterAccessChanged(
       () => this.config,
       () => this.ports,
     );
-    return handler(request, { deadline: this.workUntil });
   }
 
   /** One of our functions marks a node that is there. */

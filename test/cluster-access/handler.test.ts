@@ -81,21 +81,42 @@ describe("a request of CloudFormation", () => {
     };
 
     await expect(world.handle(remove)).rejects.toThrow(
-      /^These may remain in cluster prod: marks on nodes.*ETIMEDOUT 10\.0\.0\.1:443\)\.\nDelete the stack again:/,
+      /^These may remain in cluster prod: marks on nodes.*ETIMEDOUT 10\.0\.0\.1:443\)\.\nDelete the stack again/,
     );
 
+    world.startAnew();
     expect(await world.handle(remove)).toEqual({ PhysicalResourceId: "cluster-access/prod" });
+  });
+
+  it.each<[string, (eks: AccessWorld["eks"]) => unknown]>([
+    ["throttles calls", (eks) => (eks.throttlesRemovals = true)],
+    ["does not answer", (eks) => (eks.isUnreachable = true)],
+  ])("to delete fails once where EKS %s, and names the command that takes marks off", async (_, breakEks) => {
+    await world.handle(create);
+    breakEks(world.eks);
+    const report =
+      /may remain in cluster prod: .*\n.* again within five minutes: .*release --force --kubeconfig FILE/;
+    await expect(world.handle(remove)).rejects.toThrow(report);
+    expect(await world.handle(remove)).toEqual({ PhysicalResourceId: "cluster-access/prod" });
+  });
+
+  it("to delete reports once more where EKS does not answer and nobody knows of the report before", async () => {
+    await world.handle(create);
+    world.eks.isUnreachable = true;
+    await expect(world.handle(remove)).rejects.toThrow("may remain");
+    world.startAnew();
+    await expect(world.handle(remove)).rejects.toThrow("may remain");
+    await world.handle(remove);
   });
 
   it.each<[string, (eks: AccessWorld["eks"]) => unknown]>([
     ["a cluster without access entries", (eks) => (eks.authenticationMode = "CONFIG_MAP")],
     ["throttled calls", (eks) => (eks.throttlesRemovals = true)],
     ["subnets without a way to EKS", (eks) => (eks.isUnreachable = true)],
-  ])("to delete succeeds in spite of %s, and logs what may remain", async (_, breakEks) => {
+  ])("to delete the admin right succeeds in spite of %s, and logs what may remain", async (_, breakEks) => {
     await world.handle(create);
     breakEks(world.eks);
     const ResourceType = "Custom::KarpenterNodeHolderAdminRight";
-    await world.handle(remove);
     await world.handle({ ...remove, ResourceType });
     expect(world.log.lines.at(-1)).toMatchObject({
       level: "error",
