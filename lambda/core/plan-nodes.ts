@@ -85,17 +85,16 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
   const drifted = isRequested ? new Set() : driftedNodes(view, rules, now);
   const { account } = record;
   const isKnown = account && after(account.at, knownFor) > now;
-  const isLetGo = new Set(isKnown ? Object.keys(account.letGo) : []);
+  // A younger node of the same name, as addresses are used again, was never let go.
+  const isLetGo = ({ name, createdAt }: SeenNode) =>
+    isKnown && (account.letGo[name] ?? new Date(0)) >= createdAt;
   const isEnding = record.launchHold?.isEnding && !isRequested;
   const withJobs = isEnding ? nodesWithJobs(view, hold, rules) : undefined;
   return view.nodes.flatMap((node): NodeChange[] => {
     // Until the pods are read again a hold that ends leaves the nodes as they are, but for those that launches do not hold.
     if (isEnding && !withJobs && rules.mode === "hold" && !drifted.has(node.name)) return [];
     const isHeld =
-      until !== undefined &&
-      !drifted.has(node.name) &&
-      !isLetGo.has(node.name) &&
-      (withJobs?.has(node.name) ?? true);
+      until !== undefined && !drifted.has(node.name) && !isLetGo(node) && (withJobs?.has(node.name) ?? true);
     const label = node.labels?.[holdLabel];
     if (isHeld && rules.mode === "hold") {
       const { outcome, change } = planMark(node, { holdId: hold.id, annotation: rules.holdAnnotation });

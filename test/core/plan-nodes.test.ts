@@ -50,6 +50,16 @@ const usersAnnotation = aNode("annotated", { annotations: { [annotation]: "true"
 const excluded = aNode("excluded", { labels: { [holdLabel]: "never" } });
 const all = [bare, marked, ofOlder, ofYounger, usersAnnotation, excluded];
 
+it("a new node with the name of one that was let go is marked, before the pods are read again", () => {
+  const account = { at: at(-1), nodes: 1, pauses: noPauses, wasted: {}, leftAlone: {} };
+  const record = aHeldRecord({
+    hold: aHold({ id: own }),
+    account: { ...account, letGo: { bare: at(-5), anew: at(-5) } },
+  });
+  const rules = { auto: true };
+  expect(changesOf([bare, aNode("anew", { createdAt: at(-1) })], { record, rules })).toEqual(["mark anew 2"]);
+});
+
 describe("while a scope is held", () => {
   it("bare nodes are marked and older marks adopted; the user's nodes, excluded ones and younger marks are left alone", () => {
     expect(changesOf(all)).toEqual(["mark bare 2", "mark of-older 2"]);
