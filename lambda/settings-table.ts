@@ -65,17 +65,17 @@ export const holderSettings = {
   relaunchCost: {
     value: { kind: "duration", least: minutes(1), most: hours(24) },
     default: "2m",
-    help: "with `hold=auto`: what the relaunch of a node is worth, in time of that node",
+    help: "with `hold=auto`: what it costs to launch a node again, in time of that node; more keeps nodes for longer",
   },
   evictionCost: {
     value: { kind: "duration", least: 0, most: hours(24) },
     default: "3m",
-    help: "with `hold=auto`: what the eviction of a pod is worth, in time of its node",
+    help: "with `hold=auto`: what it costs to evict one pod, in time of its node; more keeps nodes with pods for longer",
   },
   maxHold: {
     value: { kind: "duration", least: minutes(1), most: hours(24 * 7), zero: "for no cap" },
     default: "2h",
-    help: "with `hold=auto`, when after the last launch all nodes but those with Jobs are released; else launches never hold for longer without a break, `0s` for no cap",
+    help: "with `hold=auto`: how long after the last launch the last nodes are released, those with Jobs when these are done; with a constant `hold`: how long launches hold without a break, `0s` for no cap",
   },
   breather: {
     value: { kind: "duration", least: minutes(1), most: hours(24) },

@@ -24,7 +24,13 @@ const price = {
   natGigabyte: 0.045,
 };
 
-export type Cluster = Readonly<{ launchesADay: number; nodes: number; pods: number }>;
+export type Cluster = Readonly<{
+  launchesADay: number;
+  nodes: number;
+  pods: number;
+  /** One, and a second one in each minute in which nodes are due. */
+  looksAMinute: 1 | 2;
+}>;
 
 const memory = 0.5;
 const days = 365 / 12;
@@ -40,7 +46,8 @@ const checksOfANode = 12;
 const emptyReceives = (5 * minutes(1)) / seconds(20);
 
 /** As in the core: thousands of pods are read less often. */
-const lookEvery = ({ pods }: Cluster): Duration => minutes(Math.max(1, Math.ceil(pods / 10_000)));
+const lookEvery = ({ pods, looksAMinute }: Cluster): Duration =>
+  minutes(Math.max(1, Math.ceil(pods / 10_000))) / looksAMinute;
 
 /** What each part costs a month; launches hold all day, and as many instances start elsewhere in the account. */
 export function costsOf(cluster: Cluster) {
@@ -70,8 +77,11 @@ export function costsOf(cluster: Cluster) {
 const metrics = Object.keys(Metric).length;
 const alarms = alarmNames("any").length;
 
-export const busyCluster: Cluster = { launchesADay: 5_000, nodes: 500, pods: 5_000 };
-const clusters: readonly Cluster[] = [{ launchesADay: 20, nodes: 10, pods: 100 }, busyCluster];
+export const busyCluster: Cluster = { launchesADay: 5_000, nodes: 500, pods: 5_000, looksAMinute: 2 };
+const clusters: readonly Cluster[] = [
+  { launchesADay: 20, nodes: 10, pods: 100, looksAMinute: 1 },
+  busyCluster,
+];
 
 /** The table of the page. */
 export function costsBlock(): string {
@@ -87,7 +97,7 @@ export function costsBlock(): string {
   );
   const lines = [
     row("Lambda: launches", ({ lambda }) => lambda),
-    row("Lambda: a look a minute, and sweeps", ({ looks }) => looks),
+    row("Lambda: one look a minute, or two, and sweeps", ({ looks }) => looks),
     row("SQS", ({ sqs }) => sqs),
     row("Scheduler, DynamoDB, logs", ({ others }) => others),
     row(`CloudWatch: ${metrics} metrics, ${alarms} alarms, one dashboard`, ({ cloudWatch }) => cloudWatch),

@@ -54,7 +54,7 @@ export const advise = (terminal: Terminal): Command => {
     .addOption(
       durationOption(
         "--relaunch-cost <duration>",
-        "what a launch is worth, in time of its node",
+        "what a launch costs, in time of its node",
         [minutes(1), hours(24)],
         usual(relaunchCost.default),
       ),
@@ -62,7 +62,7 @@ export const advise = (terminal: Terminal): Command => {
     .addOption(
       durationOption(
         "--eviction-cost <duration>",
-        "what an evicted pod is worth, in time of its node",
+        "what an evicted pod costs, in time of its node",
         [0, hours(24)],
         usual(evictionCost.default),
       ),
