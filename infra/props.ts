@@ -28,11 +28,11 @@ export interface KarpenterNodeHolderProps {
   readonly mode?: Settings["mode"];
   /** `auto`: a node goes when that pays; or how long each launch protects the nodes of its scope (1m to 24h). Default: auto. */
   readonly hold?: HolderDuration | "auto";
-  /** With `hold=auto`: what it costs to launch a node again, in time of that node; more keeps nodes for longer (1m to 24h). Default: 2m. */
+  /** With `hold=auto`: what launching a node again costs, in time of that node (1m to 24h). Default: 2m. */
   readonly relaunchCost?: HolderDuration;
-  /** With `hold=auto`: what it costs to evict one pod, in time of its node; more keeps nodes with pods for longer (to 24h). Default: 3m. */
+  /** With `hold=auto`: what evicting a pod costs, in time of its node (to 24h). Default: 3m. */
   readonly evictionCost?: HolderDuration;
-  /** With `hold=auto`: how long after the last launch the last nodes are released, those with Jobs when these are done; with a constant `hold`: how long launches hold without a break, `0s` for no cap (1m to 168h). Default: 2h. */
+  /** With `hold=auto`: how long after the last launch all nodes are released, those with Jobs when done; else: how long launches hold without a break, `0s` for no cap (1m to 168h). Default: 2h. */
   readonly maxHold?: HolderDuration;
   /** With a constant `hold`: after `maxHold`, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h). Default: 10m. */
   readonly breather?: HolderDuration;

@@ -65,17 +65,17 @@ export const holderSettings = {
   relaunchCost: {
     value: { kind: "duration", least: minutes(1), most: hours(24) },
     default: "2m",
-    help: "with `hold=auto`: what it costs to launch a node again, in time of that node; more keeps nodes for longer",
+    help: "with `hold=auto`: what launching a node again costs, in time of that node",
   },
   evictionCost: {
     value: { kind: "duration", least: 0, most: hours(24) },
     default: "3m",
-    help: "with `hold=auto`: what it costs to evict one pod, in time of its node; more keeps nodes with pods for longer",
+    help: "with `hold=auto`: what evicting a pod costs, in time of its node",
   },
   maxHold: {
     value: { kind: "duration", least: minutes(1), most: hours(24 * 7), zero: "for no cap" },
     default: "2h",
-    help: "with `hold=auto`: how long after the last launch the last nodes are released, those with Jobs when these are done; with a constant `hold`: how long launches hold without a break, `0s` for no cap",
+    help: "with `hold=auto`: how long after the last launch all nodes are released, those with Jobs when done; else: how long launches hold without a break, `0s` for no cap",
   },
   breather: {
     value: { kind: "duration", least: minutes(1), most: hours(24) },

@@ -19,19 +19,19 @@ variable "hold" {
 }
 
 variable "relaunch_cost" {
-  description = "with hold=auto: what it costs to launch a node again, in time of that node; more keeps nodes for longer (1m to 24h) (default: 5m)"
+  description = "with hold=auto: what launching a node again costs, in time of that node (1m to 24h) (default: 2m)"
   type        = string
   default     = null
 }
 
 variable "eviction_cost" {
-  description = "with hold=auto: what it costs to evict one pod, in time of its node; more keeps nodes with pods for longer (to 24h) (default: 3m)"
+  description = "with hold=auto: what evicting a pod costs, in time of its node (to 24h) (default: 3m)"
   type        = string
   default     = null
 }
 
 variable "max_hold" {
-  description = "with hold=auto: how long after the last launch the last nodes are released, those with Jobs when these are done; with a constant hold: how long launches hold without a break, 0s for no cap (1m to 168h) (default: 2h)"
+  description = "with hold=auto: how long after the last launch all nodes are released, those with Jobs when done; else: how long launches hold without a break, 0s for no cap (1m to 168h) (default: 2h)"
   type        = string
   default     = null
 }
@@ -150,7 +150,7 @@ locals {
     cluster                  = var.cluster == null ? "" : var.cluster
     mode                     = var.mode == null ? "hold" : var.mode
     hold                     = var.hold == null ? "auto" : var.hold
-    relaunch_cost            = var.relaunch_cost == null ? "5m" : var.relaunch_cost
+    relaunch_cost            = var.relaunch_cost == null ? "2m" : var.relaunch_cost
     eviction_cost            = var.eviction_cost == null ? "3m" : var.eviction_cost
     max_hold                 = var.max_hold == null ? "2h" : var.max_hold
     breather                 = var.breather == null ? "10m" : var.breather

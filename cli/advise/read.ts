@@ -74,7 +74,8 @@ async function refuseUnreachable(api: KubernetesCaller, now: Date): Promise<void
   } catch (error) {
     if (isStatus(error, 403, 404)) return;
     const remedy = "Check the network, --kubeconfig and --context.";
-    throw new Failure(`the cluster cannot be reached: ${messageOf(error)}`, remedy);
+    const { cause } = Object(error);
+    throw new Failure(`the cluster cannot be reached: ${messageOf(cause ?? error)}`, remedy);
   }
 }
 
@@ -161,7 +162,7 @@ async function unlessMissing<T>(work: () => Promise<T>): Promise<Read<T>> {
     return await work();
   } catch (error) {
     if (isStatus(error, 403)) return { missing: "no right (403)" };
-    if (isStatus(error, 404)) return { missing: "not there (404)" };
+    if (isStatus(error, 404)) return { missing: "unknown to this cluster (404)" };
     return { missing: messageOf(error).slice(0, 200) };
   }
 }

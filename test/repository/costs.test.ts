@@ -11,7 +11,8 @@ it("is what npm run docs:costs writes, and every page names the same sum", () =>
 });
 
 it("costs more with more launches and pods, but looks at tens of thousands of pods less often", () => {
-  const of = (launchesADay: number, pods: number) => costsOf({ launchesADay, nodes: 10, pods, looksAMinute: 1 });
+  const of = (launchesADay: number, pods: number) =>
+    costsOf({ launchesADay, nodes: 10, pods, looksAMinute: 1 });
   expect(totalOf(of(200, 100))).toBeGreaterThan(totalOf(of(20, 100)));
   expect(of(20, 9_000).looks).toBeGreaterThan(of(20, 100).looks);
   expect(of(20, 50_000).looks).toBeLessThan(5 * of(20, 10_000).looks);
