@@ -11,7 +11,7 @@ export const usualPause: Duration = hours(24);
 export type Silence = Readonly<{
   /** Launches before this time count for nothing, however late they are reported. */
   launchesCountFrom: Date;
-  /** Requests from before this time are over. */
+  /** Requests from before this time are over: a release or a pause has ended them. */
   requestsCountFrom: Date;
   /** Why everything from before is over. */
   released?: string;
@@ -32,9 +32,11 @@ export function silenceOf(record: ScopeRecord, whole: ScopeRecord | undefined, n
     released && isPossible(released.at, now) ? released : [],
   );
   const quiets = records.flatMap(({ quiet }) => (quiet && isPossible(quiet.since, now) ? quiet : []));
-  const requestsCountFrom = releases.map(({ at }) => at).reduce(later, never);
-  const launchesCountFrom = quiets.map(({ until }) => until).reduce(later, requestsCountFrom);
-  const released = releases.find(({ at }) => at.getTime() === requestsCountFrom.getTime());
+  const releasedAt = releases.map(({ at }) => at).reduce(later, never);
+  const pauses = quiets.filter(({ kind }) => kind === "paused");
+  const requestsCountFrom = pauses.map(({ until }) => until).reduce(later, releasedAt);
+  const launchesCountFrom = quiets.map(({ until }) => until).reduce(later, releasedAt);
+  const released = releases.find(({ at }) => at.getTime() === releasedAt.getTime());
   const last = quiets.find(({ until }) => until.getTime() === launchesCountFrom.getTime());
   const on = quiets.filter(({ until }) => until > now).toSorted(byWeight);
   return {

@@ -24,8 +24,8 @@ export const mistakes: readonly Mistake[] = [
   mistake(
     "a pause silences no launch",
     "quiet.ts",
-    ".reduce(later, requestsCountFrom);",
-    ".reduce((a) => a, requestsCountFrom);",
+    "launchesCountFrom = quiets.map(({ until }) => until).reduce(later, releasedAt);",
+    "launchesCountFrom = releasedAt;",
   ),
   mistake("a pause holds nodes back from nothing", "plan.ts", "isKept && !isPaused(silence) ?", "isKept ?"),
   mistake(
@@ -33,14 +33,19 @@ export const mistakes: readonly Mistake[] = [
     "plan.ts",
     ".filter(({ at }) => at >= silence.requestsCountFrom)",
   ),
-  mistake("drifted nodes are held", "plan-nodes.ts", "      !drifted.has(node.name) &&\n", ""),
+  mistake(
+    "drifted nodes are held",
+    "plan-nodes.ts",
+    "!drifted.has(node.name) && !isLetGo(node)",
+    "!isLetGo(node)",
+  ),
   mistake(
     "a request holds no drifted node",
     "plan-nodes.ts",
     "isRequested ? new Set() : driftedNodes(",
     "driftedNodes(",
   ),
-  mistake("nodes that were let go are marked again at once", "plan-nodes.ts", "!isLetGo.has(node.name) &&"),
+  mistake("nodes that were let go are marked again at once", "plan-nodes.ts", "!isLetGo(node) &&"),
   mistake(
     "a user's annotation is taken for a mark",
     "marks/plan-marks.ts",

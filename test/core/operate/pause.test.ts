@@ -41,6 +41,15 @@ describe("a pause", () => {
     expect(world.journal.past.get(holdId(1))).toMatchObject({ endedBecause: because });
   });
 
+  it("ends a request of the same moment for good, also where the clock that recorded it is ahead", async () => {
+    const requests = [aRequest({ at: after(at(5), seconds(2)), until: at(65) })];
+    const { world, context, ask, record } = aWorld([aHeldRecord({ requests })]);
+    await ask(2);
+    world.time = at(8);
+    expect((await releaseDue(context(), "cluster")).heldUntil).toBeUndefined();
+    expect(record()?.requests).toEqual([]);
+  });
+
   it("ends after a day, unless it was asked for longer", async () => {
     const { ask, record } = aWorld();
     const aDay = 24 * 60;

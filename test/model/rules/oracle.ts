@@ -50,7 +50,12 @@ const records = ({ record, whole }: Known) => [record, ...(whole ? [whole] : [])
 
 /** Everything that was asked for before was ended by hand. */
 export const releasedAt = (known: Known): Date =>
-  latest(records(known).flatMap(({ released }) => released?.at ?? []));
+  latest(
+    records(known).flatMap(({ released, quiet }) => [
+      ...(released ? [released.at] : []),
+      ...(quiet?.kind === "paused" ? [quiet.until] : []),
+    ]),
+  );
 
 /** Launches from before hold nothing: a release, a pause or a breather says so. */
 export const silencedUntil = (known: Known): Date =>
