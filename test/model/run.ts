@@ -23,10 +23,14 @@ const isQuiet = ({ world }: Stage): boolean =>
 /** The longest time for which anything is unfinished when nothing fails: a node that joins is looked for once a minute. */
 const longest: Duration = minutes(3);
 
-/** Without faults, losses and crashes everything is held and released on time, without a sweep. */
+/**
+ * Without faults, losses and crashes everything is held and released on time, without a sweep. People act one after the
+ * other: where two act at the same moment, a slow function may mark what the other has released, until the next sweep.
+ */
 export async function playOnGoodDay(setting: Setting, commands: readonly Command[]): Promise<void> {
   const { stage, pass } = goodDay(setting);
   for (const command of commands) {
+    if (command.do === "ask") await finishAll(stage);
     if (command.do === "pass") await pass(command.time);
     else await stage.carryOut(command);
   }
@@ -43,10 +47,14 @@ export function goodDay(setting: Setting) {
   return { stage, pass: (time: Duration) => passOnTime(stage, time, check) };
 }
 
+async function finishAll(stage: Stage): Promise<void> {
+  for (const invocation of stage.world.running) await stage.finish(invocation);
+}
+
 /** Runs everything on time; no time: until something is due. */
 async function passOnTime(stage: Stage, time: Duration, check: () => void): Promise<void> {
   const { world } = stage;
-  for (const invocation of world.running) await stage.finish(invocation);
+  await finishAll(stage);
   const end = after(world.time, time || hours(1));
   for (;;) {
     const messages = world.queue.due();
