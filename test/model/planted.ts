@@ -27,7 +27,12 @@ export const mistakes: readonly Mistake[] = [
     "launchesCountFrom = quiets.map(({ until }) => until).reduce(later, releasedAt);",
     "launchesCountFrom = releasedAt;",
   ),
-  mistake("a pause holds nodes back from nothing", "plan.ts", "isKept && !isPaused(silence) ?", "isKept ?"),
+  mistake(
+    "a pause ends no request",
+    "quiet.ts",
+    "pauses.map(({ until }) => until).reduce(later, releasedAt)",
+    "releasedAt",
+  ),
   mistake(
     "a release by hand ends no request",
     "plan.ts",
