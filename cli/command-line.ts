@@ -50,26 +50,42 @@ const frame = (terminal: Terminal): Command =>
     .helpCommand("help [command]", "Show help for a command.")
     .addHelpText(
       "after",
-      "\nExit codes: 0 success, 1 failure, 2 wrong usage, 3 not held or not yet (status --exit-code, wait), or something to change (advise).",
+      "\nExit codes: 0 success, 1 failure, 2 wrong usage, 3 not held or not yet\n(status --exit-code, wait), or something to change (advise).",
     );
 
 /** Commander throws instead of ending the process, and writes where the terminal is. */
-const framed = (command: Command, { out, notify }: Terminal, parent = ""): Command =>
-  command
+const framed = (command: Command, { out, notify }: Terminal, parent = ""): Command => {
+  const required = requireLast(command);
+  return command
     .helpOption("-h, --help", "display help")
-    .configureHelp({ optionDescription: described, argumentDescription: named })
+    .configureHelp({
+      optionDescription: (option) => described(option, required.includes(option)),
+      argumentDescription: named,
+    })
     .exitOverride()
     .showHelpAfterError(seeHelp(`${parent} ${command.name()}`.trim()))
     .configureOutput({
       writeOut: (text) => out(text.trimEnd()),
       writeErr: (text) => notify(text.trimEnd()),
     });
+};
+
+/** Commander would complain of a missing flag before it names the misspelled one beside it. */
+function requireLast(command: Command): readonly Option[] {
+  const required = command.options.filter(({ mandatory }) => mandatory);
+  for (const option of required) option.makeOptionMandatory(false);
+  command.hook("preAction", (_, action) => {
+    const missing = required.find((one) => action.getOptionValue(one.attributeName()) === undefined);
+    if (missing) action.error(`error: required option '${missing.flags}' not specified`);
+  });
+  return required;
+}
 
 /** An option's line of help: whether it is required, its choices, its default. */
-function described(option: Option): string {
+function described(option: Option, isRequired: boolean): string {
   const fallback = option.defaultValueDescription ?? option.defaultValue;
   if (fallback !== undefined) return `${named(option)} (default: ${fallback})`;
-  return option.mandatory ? `${named(option)} (required)` : named(option);
+  return isRequired ? `${named(option)} (required)` : named(option);
 }
 
 const named = ({ description, argChoices }: Option | Argument): string =>

@@ -36,7 +36,6 @@ export const withClusterName = (
 ): Command =>
   command
     .option("--cluster <name>", `the EKS cluster's name (required, or set ${clusterVariable})`, clusterName)
-    // Not left to commander: it would complain of a missing flag before it names the misspelled one.
     .hook("preAction", (_, action) => {
       const flags = action.opts();
       if (flags.cluster !== undefined || needsNone(flags)) return;
