@@ -1,4 +1,4 @@
-import { BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
+import { attemptAll, BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 import type { Log } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 
@@ -47,15 +47,24 @@ export type AccessPorts = Readonly<{ entries: AccessEntries; log: Log }>;
 
 /** Gives a new deployment its rights, or leaves nothing behind: CloudFormation does not delete what it could not create. */
 export async function installAccess(ports: AccessPorts, desired: DesiredAccess): Promise<void> {
-  await refuseUnusable(ports.entries);
-  let hadRights = false;
+  const { entries, log } = ports;
+  await refuseUnusable(entries);
+  const created: string[] = [];
   try {
-    hadRights = await createEntries(ports.entries, desired);
+    for (const role of desired.roles) if ((await entries.create(role)) === "created") created.push(role);
     await establish(ports, desired);
   } catch (error) {
-    ports.log.error("cluster access could not be installed", { cluster: desired.cluster, hadRights, error });
-    // Roles that already have an entry got their rights by hand, and keep them.
-    if (!hadRights) await removeAccess(ports, desired);
+    log.error("cluster access could not be installed", { cluster: desired.cluster, created, error });
+    // Roles that have an entry already got their rights by hand, and keep them.
+    if (created.length === desired.roles.length) await removeAccess(ports, desired);
+    else
+      await attemptAll(created.map((role) => () => entries.delete(role))).catch((remains: unknown) =>
+        log.error("access entries of the holder remain", {
+          cluster: desired.cluster,
+          created,
+          error: remains,
+        }),
+      );
     throw error;
   }
 }
@@ -68,15 +77,8 @@ export async function changeAccess(ports: AccessPorts, desired: DesiredAccess): 
     return;
   }
   await refuseUnusable(ports.entries);
-  await createEntries(ports.entries, desired);
+  for (const role of desired.roles) await ports.entries.create(role);
   await establish(ports, desired, refuseOtherMarks);
-}
-
-/** Lets all roles log in; returns whether one of them had an entry already. */
-async function createEntries(entries: AccessEntries, { roles }: DesiredAccess): Promise<boolean> {
-  let existed = false;
-  for (const role of roles) existed = (await entries.create(role)) === "existed" || existed;
-  return existed;
 }
 
 type Check = (rights: Rights, desired: DesiredAccess) => Promise<void>;
