@@ -1,3 +1,4 @@
+import { Token } from "aws-cdk-lib";
 import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { IConstruct } from "constructs";
 import { formatDuration } from "../../lambda/core/duration.ts";
@@ -37,11 +38,12 @@ export function planOf(holder: IConstruct, props: KarpenterNodeHolderProps): Omi
   const wrong = given.map(([name, value]) => problemOfProp(name, value));
   const texts = given
     .filter(([name], i) => !wrong[i] && !(name in objectProps))
-    .map(([name, value]) => [name, isDuration(value) ? formatDuration(value.toMilliseconds()) : value]);
+    .map(([name, value]) => [name, isDuration(value) ? formatDuration(value.toMilliseconds()) : value])
+    // A reference is no text that could be checked.
+    .filter(([name, value]) => !(isReferable(name) && Token.isUnresolved(value)));
   const { cluster, name } = namesIn(props);
   const isWrong = given.some(([prop], i) => prop === "cluster" && wrong[i]);
   const isNameless = cluster !== undefined && !isWrong && name === undefined;
-  // A reference is no name that could be checked.
   const known = isKnown(cluster) ? cluster : cluster && "reference";
   const { settings, deployment, windows, problems } = checkDeployment({
     ...Object.fromEntries(texts),
@@ -64,12 +66,15 @@ export function planOf(holder: IConstruct, props: KarpenterNodeHolderProps): Omi
     events: deployment.events === "true",
     alarms: deployment.alarms,
     monitoring: deployment.monitoring,
-    permissionsBoundaryArn: deployment.permissionsBoundaryArn,
+    permissionsBoundaryArn: deployment.permissionsBoundaryArn || (props.permissionsBoundaryArn ?? ""),
     rolePath: deployment.rolePath,
-    kmsKeyArn: deployment.kmsKeyArn,
+    kmsKeyArn: deployment.kmsKeyArn || (props.kmsKeyArn ?? ""),
     windows,
   };
 }
+
+/** What only the template needs may be a reference to something of the same app. */
+const isReferable = (name: unknown): boolean => name === "permissionsBoundaryArn" || name === "kmsKeyArn";
 
 const noAlarms = "alarmTopic has no effect with monitoring=none";
 

@@ -1,6 +1,7 @@
 import { Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
-import { AccountPrincipal, Role } from "aws-cdk-lib/aws-iam";
+import { AccountPrincipal, ManagedPolicy, Role } from "aws-cdk-lib/aws-iam";
+import { Key } from "aws-cdk-lib/aws-kms";
 import { describe, expect, it } from "vitest";
 import { HolderStack } from "../../infra/holder-stack.ts";
 import { KarpenterNodeHolder } from "../../infra/index.ts";
@@ -203,6 +204,23 @@ describe("a restricted account", () => {
     for (const role of ["HoldRole", "ReleaseRole", "SweepRole", "ControlRole", "HoldDuring1Role"])
       expect(actions(allowed(everything, role)), role).toContain("kms:Decrypt");
     expect(actions(allowed(everything, "AdminFunctionRole"))).not.toContain("kms:Decrypt");
+  });
+
+  it("takes a key and a boundary of the same app", () => {
+    const stack = new Stack(newApp(), "Mine");
+    const { keyArn } = new Key(stack, "Key");
+    const { managedPolicyArn } = ManagedPolicy.fromManagedPolicyName(stack, "Boundary", "limits");
+    new KarpenterNodeHolder(stack, "Holder", {
+      cluster: "prod",
+      alarms: "none",
+      kmsKeyArn: keyArn,
+      permissionsBoundaryArn: managedPolicyArn,
+    });
+    const template = Template.fromStack(stack);
+    template.allResourcesProperties("AWS::IAM::Role", {
+      PermissionsBoundary: stack.resolve(managedPolicyArn),
+    });
+    template.allResourcesProperties("AWS::SQS::Queue", { KmsMasterKeyId: stack.resolve(keyArn) });
   });
 
   it("needs no policy of its own beside those in the roles, also with the longest name", () => {
