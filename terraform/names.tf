@@ -15,7 +15,7 @@ locals {
 
   # Room for pods is known from NodeClaims, which Karpenter before v0.32 does not have.
   auto       = local.given.hold == "auto" && local.given.karpenter == "v1"
-  constant   = local.given.hold == "auto" ? "20m" : local.given.hold
+  constant   = local.given.hold != "auto" ? local.given.hold : local.seconds.max_hold < 1200 ? local.given.max_hold : "20m"
   annotation = local.given.hold_annotation != "" ? local.given.hold_annotation : local.given.karpenter == "v1" ? "karpenter.sh/do-not-disrupt" : "karpenter.sh/do-not-consolidate"
 
   # The windows' lengths beside the settings that are durations.

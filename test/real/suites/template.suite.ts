@@ -120,6 +120,7 @@ describe("the Terraform module", () => {
       kmsKeyArn: "arn:aws:kms:eu-west-1:444455556666:key/mrk-1",
     },
     { cluster: "prod", alarms: "none", karpenter: "v0.31", initialDelay: "30s", maxHold: "1h" },
+    { cluster: "prod", alarms: "none", karpenter: "v0.31", maxHold: "10m" },
     {
       cluster: "prod",
       alarms: "none",
