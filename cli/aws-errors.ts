@@ -63,11 +63,8 @@ const reasonOf = (error: Error): string =>
 const firstLine = (error: Error): string => messageOf(error).split("\n", 1)[0] ?? "";
 
 /** The answer, or undefined where what was asked for does not exist. */
-export async function unlessGone<T>(ask: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
+export const unlessGone = <T>(asked: Promise<T>): Promise<T | undefined> =>
+  asked.catch((error) => {
     if (isAws(error, "not found")) return undefined;
     throw error;
-  }
-}
+  });

@@ -41,6 +41,7 @@ export function orOk(found: readonly (Found | false)[], what: string): Findings 
 }
 
 export const byHand = "Try again, then check it by hand.";
+export const readLog = (name: string): string => `Read its log: aws logs tail /aws/lambda/${name} --since 1h`;
 
 /** What could not be read, and what to do about it. */
 export function unread(error: unknown, what = "could not be checked"): Found {

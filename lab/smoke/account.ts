@@ -32,6 +32,6 @@ async function cluster(smoke: Smoke, inVpc: boolean): Promise<Seen> {
 async function holder(smoke: Smoke): Promise<Seen> {
   const name = functionName(smoke.cluster, "control");
   const ask = () => new LambdaClient(smoke.aws).send(new GetFunctionCommand({ FunctionName: name }));
-  if ((await unlessGone(ask)) === undefined) return judged(true, "none");
+  if ((await unlessGone(ask())) === undefined) return judged(true, "none");
   return judged(false, `${name} is there: smoke would deploy over it, and destroy it`);
 }

@@ -44,7 +44,7 @@ async function leftovers({ aws, cluster }: Smoke): Promise<readonly string[]> {
 
 /** The name, if the resource exists. */
 const named = (name: string, asked: Promise<unknown>): Promise<readonly string[]> =>
-  unlessGone(() => asked).then((found) => (found === undefined ? [] : [name]));
+  unlessGone(asked).then((found) => (found === undefined ? [] : [name]));
 
 /** The groups of these functions, and those whose names CloudFormation made. A shorter prefix finds other clusters'. */
 async function logGroups(

@@ -1,27 +1,18 @@
-import {
-  CloudWatchClient,
-  DescribeAlarmHistoryCommand,
-  DescribeAlarmsCommand,
-} from "@aws-sdk/client-cloudwatch";
-import {
-  CreateAccessEntryCommand,
-  DeleteAccessEntryCommand,
-  DescribeAccessEntryCommand,
-  EKSClient,
-  ListAssociatedAccessPoliciesCommand,
-  UpdateAccessEntryCommand,
-} from "@aws-sdk/client-eks";
-import { GetRoleCommand, IAMClient, SimulatePrincipalPolicyCommand } from "@aws-sdk/client-iam";
-import { GetScheduleCommand, paginateListSchedules, SchedulerClient } from "@aws-sdk/client-scheduler";
-import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
+import { CloudWatch } from "@aws-sdk/client-cloudwatch";
+import { EKS } from "@aws-sdk/client-eks";
+import { type ContextEntry, IAM } from "@aws-sdk/client-iam";
+import { Lambda } from "@aws-sdk/client-lambda";
+import { Scheduler } from "@aws-sdk/client-scheduler";
+import { STS } from "@aws-sdk/client-sts";
+import { functionName, type Part } from "../../../infra/names.ts";
 import { isAws } from "../../../lambda/aws/errors.ts";
 import { describeCluster } from "../../../lambda/aws/usable-cluster.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { unlessGone } from "../../aws-errors.ts";
-import { noHolder } from "../../control/control.ts";
+import { invoke, noHolder } from "../../control/control.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
-import { awsFunctions } from "./functions.ts";
-import { awsBus, awsQueues } from "./launch-path.ts";
+import { readLog } from "../finding.ts";
+import { awsLaunchPath } from "./launch-path.ts";
 import { textIn } from "./values.ts";
 
 /** What doctor reads and fixes in AWS; undefined where a resource does not exist. */
@@ -35,111 +26,154 @@ export type AlarmFacts = Read<"alarms">[number];
 
 const mostSchedules = 1_000;
 
-/** The functions pass a role to Scheduler alone; to any other action this says nothing. */
-const toScheduler = {
-  ContextKeyName: "iam:PassedToService",
-  ContextKeyType: "string" as const,
-  ContextKeyValues: ["scheduler.amazonaws.com"],
-};
-
 /** AWS as it is; reads everything with the caller's own rights. */
 export function awsAccount(given: AwsConfig, cluster: string) {
   // Without limits of time, one service that does not answer would stop all checks.
   const timeLimits = { connectionTimeout: 5_000, requestTimeout: 20_000, throwOnRequestTimeout: true };
   const config = { ...given, requestHandler: timeLimits };
-  const scheduler = new SchedulerClient(config);
-  const eks = new EKSClient(config);
-  const iam = new IAMClient(config);
-  const cloudWatch = new CloudWatchClient(config);
+  const lambda = new Lambda(config);
+  const scheduler = new Scheduler(config);
+  const eks = new EKS(config);
+  const iam = new IAM(config);
+  const cloudWatch = new CloudWatch(config);
+
+  async function readSchedules(GroupName: string) {
+    const names: string[] = [];
+    const pages = scheduler.paginateListSchedules({ GroupName }, { stopOnSameToken: true });
+    for await (const { Schedules = [] } of pages) {
+      names.push(...Schedules.map(({ Name }) => textIn(Name)));
+      if (names.length >= mostSchedules) break;
+    }
+    const found = await Promise.all(
+      names.map((Name) => unlessGone(scheduler.getSchedule({ GroupName, Name }))),
+    );
+    return found
+      .filter((one) => one !== undefined)
+      .map(({ Name, State, ScheduleExpression, Target }) => ({
+        name: textIn(Name),
+        isEnabled: textIn(State) !== "DISABLED",
+        expression: textIn(ScheduleExpression),
+        targetArn: textIn(Target?.Arn),
+        input: textIn(Target?.Input),
+      }));
+  }
 
   return {
-    ...awsFunctions(config, cluster),
-    ...awsBus(config, cluster),
-    ...awsQueues(config),
+    ...awsLaunchPath(config, cluster),
 
-    async identity(): Promise<string> {
-      return textIn((await new STSClient(config).send(new GetCallerIdentityCommand())).Arn);
-    },
+    identity: async (): Promise<string> => textIn((await new STS(config).getCallerIdentity()).Arn),
 
     /** What to report where there is no holder for this cluster. */
     noHolder: () => noHolder(cluster, config),
 
+    async functionOf(part: Part) {
+      const FunctionName = functionName(cluster, part);
+      const found = await unlessGone(lambda.getFunctionConfiguration({ FunctionName }));
+      if (!found) return undefined;
+      const [{ ReservedConcurrentExecutions: reservedConcurrency }, invocations] = await Promise.all([
+        lambda.getFunctionConcurrency({ FunctionName }),
+        unlessGone(lambda.getFunctionEventInvokeConfig({ FunctionName, Qualifier: "$LATEST" })),
+      ]);
+      const env = Object.entries(found.Environment?.Variables ?? {});
+      return {
+        name: FunctionName,
+        arn: textIn(found.FunctionArn),
+        roleArn: textIn(found.Role),
+        state: textIn(found.State) || "Active",
+        lastUpdate: textIn(found.LastUpdateStatus),
+        /** When it was last deployed or reconfigured. */
+        changedAt: new Date(textIn(found.LastModified) || 0),
+        inVpc: (found.VpcConfig?.SubnetIds ?? []).length > 0,
+        env: Object.fromEntries(env.map(([name, value]) => [name, textIn(value)])),
+        /** 0: it was turned off. */
+        reservedConcurrency,
+        /** The destination of asynchronous invocations that failed. */
+        failuresArn: textIn(invocations?.DestinationConfig?.OnFailure?.Destination),
+      };
+    },
+
+    async hasAlias(part: Part, Qualifier: string): Promise<boolean> {
+      const found = lambda.getFunctionConfiguration({ FunctionName: functionName(cluster, part), Qualifier });
+      return (await unlessGone(found)) !== undefined;
+    },
+
+    async mapping(FunctionName: string, EventSourceArn: string) {
+      const { EventSourceMappings = [] } = await lambda.listEventSourceMappings({
+        FunctionName,
+        EventSourceArn,
+      });
+      const [found] = EventSourceMappings;
+      if (!found) return undefined;
+      const { UUID, State, LastProcessingResult } = found;
+      return { id: textIn(UUID), state: textIn(State), lastResult: textIn(LastProcessingResult) };
+    },
+
+    enableMapping: (UUID: string): Promise<unknown> =>
+      lambda.updateEventSourceMapping({ UUID, Enabled: true }),
+
+    /** Invokes a function, and returns its answer; throws the error that it reports. */
+    invoke(part: Part, request: object): Promise<unknown> {
+      const otherwise = readLog(functionName(cluster, part));
+      return invoke(config, { cluster, part, request, otherwise });
+    },
+
     /** Every schedule of a group; a thousand at most. One that has fired meanwhile is gone. */
-    schedules: (GroupName: string) =>
-      unlessGone(async () => {
-        const names: string[] = [];
-        const pages = paginateListSchedules({ client: scheduler, stopOnSameToken: true }, { GroupName });
-        for await (const { Schedules = [] } of pages) {
-          names.push(...Schedules.map(({ Name }) => textIn(Name)));
-          if (names.length >= mostSchedules) break;
-        }
-        const get = (Name: string) => scheduler.send(new GetScheduleCommand({ GroupName, Name }));
-        const found = await Promise.all(names.map((Name) => unlessGone(() => get(Name))));
-        return found
-          .filter((one) => one !== undefined)
-          .map(({ Name, State, ScheduleExpression, Target }) => ({
-            name: textIn(Name),
-            isEnabled: textIn(State) !== "DISABLED",
-            expression: textIn(ScheduleExpression),
-            targetArn: textIn(Target?.Arn),
-            input: textIn(Target?.Input),
-          }));
-      }),
+    schedules: (group: string) => unlessGone(readSchedules(group)),
 
     /** A cluster as EKS knows it. */
     cluster: (name: string) => describeCluster(eks, name),
 
     /** The groups of a principal's access entry. */
     async accessGroups(clusterName: string, principalArn: string): Promise<readonly string[] | undefined> {
-      const command = new DescribeAccessEntryCommand({ clusterName, principalArn });
-      return (await unlessGone(() => eks.send(command)))?.accessEntry?.kubernetesGroups;
+      const found = await unlessGone(eks.describeAccessEntry({ clusterName, principalArn }));
+      return found?.accessEntry?.kubernetesGroups;
     },
 
     /** Since when a principal has the access policy of cluster admins. */
     async adminSince(clusterName: string, principalArn: string): Promise<Date | undefined> {
-      const command = new ListAssociatedAccessPoliciesCommand({ clusterName, principalArn });
-      const policies = (await unlessGone(() => eks.send(command)))?.associatedAccessPolicies;
-      return policies?.find(({ policyArn }) => policyArn?.endsWith("ClusterAdminPolicy"))?.associatedAt;
+      const found = await unlessGone(eks.listAssociatedAccessPolicies({ clusterName, principalArn }));
+      const isAdmins = ({ policyArn = "" }) => policyArn.endsWith("ClusterAdminPolicy");
+      return found?.associatedAccessPolicies?.find(isAdmins)?.associatedAt;
     },
 
     /** Deletes the access entry of a principal, and with it every policy that is associated. */
     deleteEntry: (clusterName: string, principalArn: string): Promise<unknown> =>
-      unlessGone(() => eks.send(new DeleteAccessEntryCommand({ clusterName, principalArn }))),
+      unlessGone(eks.deleteAccessEntry({ clusterName, principalArn })),
 
     async admit(clusterName: string, principalArn: string): Promise<void> {
       const entry = { clusterName, principalArn, kubernetesGroups: [holderName] };
       try {
-        await eks.send(new CreateAccessEntryCommand({ ...entry, type: "STANDARD" }));
+        await eks.createAccessEntry({ ...entry, type: "STANDARD" });
       } catch (error) {
         if (!isAws(error, "exists already")) throw error;
-        await eks.send(new UpdateAccessEntryCommand(entry));
+        await eks.updateAccessEntry(entry);
       }
     },
 
     /** The services and accounts that a role trusts, as the text of a policy. */
     async trust(arn: string): Promise<string | undefined> {
-      const RoleName = arn.slice(arn.lastIndexOf("/") + 1);
-      const found = await unlessGone(() => iam.send(new GetRoleCommand({ RoleName })));
+      const found = await unlessGone(iam.getRole({ RoleName: arn.slice(arn.lastIndexOf("/") + 1) }));
       return found && textIn(found.Role?.AssumeRolePolicyDocument);
     },
 
     /** Which of these actions on a resource the policies of a role do not allow. */
-    async refused(
-      PolicySourceArn: string,
-      actions: readonly string[],
-      resource: string,
-    ): Promise<readonly string[]> {
-      const about = { PolicySourceArn, ActionNames: [...actions], ResourceArns: [resource] };
-      const command = new SimulatePrincipalPolicyCommand({ ...about, ContextEntries: [toScheduler] });
-      const { EvaluationResults = [] } = await iam.send(command);
+    async refused(role: string, actions: readonly string[], resource: string): Promise<readonly string[]> {
+      const { EvaluationResults = [] } = await iam.simulatePrincipalPolicy({
+        PolicySourceArn: role,
+        ActionNames: [...actions],
+        ResourceArns: [resource],
+        ContextEntries: [toScheduler],
+      });
       const allowed = EvaluationResults.filter(({ EvalDecision }) => textIn(EvalDecision) === "allowed");
       return actions.filter((action) => !allowed.some(({ EvalActionName: name }) => name === action));
     },
 
     /** Those of these alarms that exist. */
     async alarms(names: readonly string[]) {
-      const command = new DescribeAlarmsCommand({ AlarmNames: [...names], MaxRecords: 100 });
-      const { MetricAlarms = [] } = await cloudWatch.send(command);
+      const { MetricAlarms = [] } = await cloudWatch.describeAlarms({
+        AlarmNames: [...names],
+        MaxRecords: 100,
+      });
       return MetricAlarms.map((alarm) => ({
         name: textIn(alarm.AlarmName),
         /** It ends with a link to the runbook. */
@@ -153,12 +187,20 @@ export function awsAccount(given: AwsConfig, cluster: string) {
     /** Those of these alarms that could not notify the last time that they changed, and why. */
     async unsent(names: readonly string[]) {
       const newest = { HistoryItemType: "Action", ScanBy: "TimestampDescending", MaxRecords: 1 } as const;
-      const ask = async (name: string) => {
-        const found = await cloudWatch.send(new DescribeAlarmHistoryCommand({ AlarmName: name, ...newest }));
-        const why = textIn(found.AlarmHistoryItems?.[0]?.HistorySummary);
-        return why.startsWith("Failed") ? [{ name, why }] : [];
-      };
-      return (await Promise.all(names.map(ask))).flat();
+      const whys = await Promise.all(
+        names.map(async (name) => {
+          const found = await cloudWatch.describeAlarmHistory({ AlarmName: name, ...newest });
+          return { name, why: textIn(found.AlarmHistoryItems?.[0]?.HistorySummary) };
+        }),
+      );
+      return whys.filter(({ why }) => why.startsWith("Failed"));
     },
   };
 }
+
+/** The functions pass a role to Scheduler alone; to any other action this says nothing. */
+const toScheduler: ContextEntry = {
+  ContextKeyName: "iam:PassedToService",
+  ContextKeyType: "string",
+  ContextKeyValues: ["scheduler.amazonaws.com"],
+};

@@ -1,17 +1,5 @@
-import {
-  DescribeRuleCommand,
-  EnableRuleCommand,
-  EventBridgeClient,
-  ListRuleNamesByTargetCommand,
-  ListTargetsByRuleCommand,
-  PutEventsCommand,
-} from "@aws-sdk/client-eventbridge";
-import {
-  GetQueueAttributesCommand,
-  GetQueueUrlCommand,
-  SetQueueAttributesCommand,
-  SQSClient,
-} from "@aws-sdk/client-sqs";
+import { EventBridge } from "@aws-sdk/client-eventbridge";
+import { SQS } from "@aws-sdk/client-sqs";
 import * as v from "valibot";
 import { ruleName } from "../../../infra/names.ts";
 import { probeDetailType, probeSource } from "../../../lambda/handlers/event-sources.ts";
@@ -19,20 +7,39 @@ import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
 import { countIn, jsonIn, textIn } from "./values.ts";
 
-/** The default event bus. */
-export function awsBus(config: AwsConfig, cluster: string) {
-  const events = new EventBridgeClient(config);
+/** The default event bus, and the holder's queues. */
+export function awsLaunchPath(config: AwsConfig, cluster: string) {
+  const events = new EventBridge(config);
+  const sqs = new SQS(config);
+
+  async function readQueue(urlOrArn: string) {
+    const url = urlOrArn.startsWith("arn:") ? await urlOf(urlOrArn) : urlOrArn;
+    const { Attributes = {} } = await sqs.getQueueAttributes({ QueueUrl: url, AttributeNames: ["All"] });
+    return {
+      url,
+      arn: textIn(Attributes.QueueArn),
+      waiting: countIn(Attributes.ApproximateNumberOfMessages),
+      inFlight: countIn(Attributes.ApproximateNumberOfMessagesNotVisible),
+      policy: jsonIn(Attributes.Policy),
+      deadLetterArn: textIn(Object(jsonIn(Attributes.RedrivePolicy)).deadLetterTargetArn),
+    };
+  }
+
+  async function urlOf(arn: string): Promise<string> {
+    const [, , , , QueueOwnerAWSAccountId, QueueName] = arn.split(":");
+    return textIn((await sqs.getQueueUrl({ QueueName, QueueOwnerAWSAccountId })).QueueUrl);
+  }
+
   return {
     /** The rule that has this target: that of launches, where rules of events have it, too. */
     async ruleTo(TargetArn: string) {
-      const list = new ListRuleNamesByTargetCommand({ TargetArn, Limit: 100 });
-      const { RuleNames = [] } = await events.send(list);
+      const { RuleNames = [] } = await events.listRuleNamesByTarget({ TargetArn, Limit: 100 });
       const launches = ruleName(cluster, "launches");
       const name = RuleNames.find((one) => one === launches) ?? textIn(RuleNames[0]);
       if (name === "") return undefined;
       const [rule, { Targets = [] }] = await Promise.all([
-        events.send(new DescribeRuleCommand({ Name: name })),
-        events.send(new ListTargetsByRuleCommand({ Rule: name })),
+        events.describeRule({ Name: name }),
+        events.listTargetsByRule({ Rule: name }),
       ]);
       const target = Targets.find(({ Arn }) => Arn === TargetArn);
       return {
@@ -44,48 +51,18 @@ export function awsBus(config: AwsConfig, cluster: string) {
       };
     },
 
-    enableRule: (Name: string): Promise<unknown> => events.send(new EnableRuleCommand({ Name })),
+    enableRule: (Name: string): Promise<unknown> => events.enableRule({ Name }),
 
     /** Puts a probe on the bus, which the launch rule matches only with its key. */
     async putProbe(id: string, sentAt: Date, rulePattern: unknown): Promise<void> {
       const detail = { id, cluster, key: probeKeyIn(rulePattern), sentAt: sentAt.toISOString() };
-      const Entries = [{ Source: probeSource, DetailType: probeDetailType, Detail: JSON.stringify(detail) }];
-      const { FailedEntryCount, Entries: answers } = await events.send(new PutEventsCommand({ Entries }));
-      if (!FailedEntryCount) return;
-      throw new Error(
-        `the bus refused the probe: ${textIn(answers?.[0]?.ErrorMessage) || "no reason given"}`,
-      );
+      const probe = { Source: probeSource, DetailType: probeDetailType, Detail: JSON.stringify(detail) };
+      const { FailedEntryCount, Entries } = await events.putEvents({ Entries: [probe] });
+      const why = textIn(Entries?.[0]?.ErrorMessage) || "no reason given";
+      if (FailedEntryCount) throw new Error(`the bus refused the probe: ${why}`);
     },
-  };
-}
 
-/** The holder's queues. */
-export function awsQueues(config: AwsConfig) {
-  const sqs = new SQSClient(config);
-
-  async function urlOf(urlOrArn: string): Promise<string> {
-    if (!urlOrArn.startsWith("arn:")) return urlOrArn;
-    const [, , , , QueueOwnerAWSAccountId, QueueName] = urlOrArn.split(":");
-    const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName, QueueOwnerAWSAccountId }));
-    return textIn(QueueUrl);
-  }
-
-  return {
-    queue: (urlOrArn: string) =>
-      unlessGone(async () => {
-        const url = await urlOf(urlOrArn);
-        const { Attributes = {} } = await sqs.send(
-          new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ["All"] }),
-        );
-        return {
-          url,
-          arn: textIn(Attributes.QueueArn),
-          waiting: countIn(Attributes.ApproximateNumberOfMessages),
-          inFlight: countIn(Attributes.ApproximateNumberOfMessagesNotVisible),
-          policy: jsonIn(Attributes.Policy),
-          deadLetterArn: textIn(Object(jsonIn(Attributes.RedrivePolicy)).deadLetterTargetArn),
-        };
-      }),
+    queue: (urlOrArn: string) => unlessGone(readQueue(urlOrArn)),
 
     /** Adds what is missing and leaves every other statement as it is. */
     letRuleSend(
@@ -101,8 +78,7 @@ export function awsQueues(config: AwsConfig) {
         Condition: { ArnEquals: { "aws:SourceArn": ruleArn } },
       };
       const Policy = JSON.stringify({ Version: "2012-10-17", Statement: [Statement, statement].flat() });
-      const command = new SetQueueAttributesCommand({ QueueUrl: queue.url, Attributes: { Policy } });
-      return sqs.send(command);
+      return sqs.setQueueAttributes({ QueueUrl: queue.url, Attributes: { Policy } });
     },
   };
 }

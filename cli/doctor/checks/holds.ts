@@ -5,9 +5,8 @@ import type { PresentHold } from "../../../lambda/core/operate/check.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { parseHistory } from "../../answers.ts";
 import { about } from "../../terminal/text.ts";
-import { readLog } from "../aws/functions.ts";
 import { type Check, type Facts, sweepNow, turnedOff } from "../doctor.ts";
-import { type Found, fail, ok, orOk, warn } from "../finding.ts";
+import { type Found, fail, ok, orOk, readLog, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
 
 /** A one-shot may fire a minute late, and deletes itself when it has. */

@@ -9,10 +9,9 @@ import { probeAnswer } from "../../../lambda/schemas/holds.ts";
 import { fields, optional } from "../../../lambda/schemas/parse.ts";
 import { parseAnswer } from "../../answers.ts";
 import type { Ask } from "../../control/client.ts";
-import { readLog } from "../aws/functions.ts";
 import { probeKeyIn } from "../aws/launch-path.ts";
 import { type Check, turnedOff } from "../doctor.ts";
-import { fail, ok, orOk, warn } from "../finding.ts";
+import { fail, ok, orOk, readLog, warn } from "../finding.ts";
 
 /** The largest burst is done sooner than this many launches have come together. */
 const mostWaiting = 1_000;
