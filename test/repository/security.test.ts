@@ -91,12 +91,23 @@ describe("the documented pattern for CloudTrail's events", () => {
 describe("what the security page says that commands need", () => {
   const services: Readonly<Record<string, string>> = { eventbridge: "events", "cloudwatch-logs": "logs" };
   const clients = /\{([^{}]+)\} (?:from |= await import\()"@aws-sdk\/client-([\w-]+)"/gs;
+  /** Calls by a command, and by a method of a client that has all of its service's. */
   const inCode = (text: string): readonly string[] =>
-    [...text.matchAll(clients)].flatMap(([, names = "", client = ""]) =>
-      [...names.matchAll(/(?:paginate(\w+)|\b(\w+)Command)\b/g)].map(
-        ([, paged, sent]) => `${services[client] ?? client}:${paged ?? sent}`,
-      ),
-    );
+    [...text.matchAll(clients)].flatMap(([, names = "", client = ""]) => {
+      const commands = [...names.matchAll(/(?:paginate(\w+)|\b(\w+)Command)\b/g)];
+      const made = [...text.matchAll(/const (\w+) = new (\w+)\(/g)].filter(([, , one = ""]) =>
+        names.split(/\W+/).includes(one),
+      );
+      const methods = made.flatMap(([, name = ""]) => [
+        ...text.matchAll(new RegExp(`\\b${name}\\.(?:paginate)?(\\w)(\\w+)\\(`, "g")),
+      ]);
+      return [
+        ...commands.map(([, paged, sent]) => paged ?? sent),
+        ...methods
+          .map(([, first = "", rest]) => `${first.toUpperCase()}${rest}`)
+          .filter((one) => one !== "Send"),
+      ].map((action) => `${services[client] ?? client}:${action}`);
+    });
 
   const reported = rowsUnder("For those who operate it").flatMap((cells) => actionsIn(cells.join(" ")));
 

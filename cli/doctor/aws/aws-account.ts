@@ -35,6 +35,7 @@ export function awsAccount(given: AwsConfig, cluster: string) {
   const scheduler = new Scheduler(config);
   const eks = new EKS(config);
   const iam = new IAM(config);
+  const sts = new STS(config);
   const cloudWatch = new CloudWatch(config);
 
   async function readSchedules(GroupName: string) {
@@ -61,7 +62,7 @@ export function awsAccount(given: AwsConfig, cluster: string) {
   return {
     ...awsLaunchPath(config, cluster),
 
-    identity: async (): Promise<string> => textIn((await new STS(config).getCallerIdentity()).Arn),
+    identity: async (): Promise<string> => textIn((await sts.getCallerIdentity()).Arn),
 
     /** What to report where there is no holder for this cluster. */
     noHolder: () => noHolder(cluster, config),
