@@ -22,14 +22,8 @@ export type Doctor = Partial<OwnKubernetes> &
 export const watched = ["hold", "release", "sweep", "control"] as const satisfies readonly Part[];
 export type Functions = Readonly<Record<(typeof watched)[number], FunctionFacts>>;
 
-/** One link of the chain from a launch to a release, and how it is checked. */
-export type Check = Readonly<{
-  link: string;
-  /** If one of these links is broken, a failure of this one follows from it. */
-  follows?: readonly string[];
-  /** What is found; nothing where another link reports that a part is missing. */
-  find: (facts: Facts) => Promise<Findings>;
-}>;
+/** How each link of the chain from a launch to a release is checked. Nothing is found where another link reports it. */
+export type Checks = Readonly<Record<string, (facts: Facts) => Promise<Findings>>>;
 
 /** What several checks read, each once. A check that waits for it reports it when it cannot be read. */
 export type Facts = ReturnType<typeof factsOf>;

@@ -7,11 +7,11 @@ import { ofInside } from "./checks/inside.ts";
 import { checkProbe, ofLaunchPath } from "./checks/launch-path.ts";
 import { ofNodePools } from "./checks/nodepools.ts";
 import { ofSchedules } from "./checks/schedules.ts";
-import { type Check, type Doctor, factsOf, redeploy } from "./doctor.ts";
+import { type Checks, type Doctor, factsOf, redeploy } from "./doctor.ts";
 import { byHand, type Finding, type Findings, fail, isWrong, ok, shown, skipped, unread } from "./finding.ts";
 
 /** Everything that is checked once the functions are found; causes come before what follows from them. */
-const checks: readonly Check[] = [
+const checks = {
   ...ofFunctions,
   ...ofLaunchPath,
   ...ofSchedules,
@@ -20,7 +20,23 @@ const checks: readonly Check[] = [
   ...ofHolds,
   ...ofNodePools,
   ...ofAlarms,
-];
+} satisfies Checks;
+type Link = keyof typeof checks;
+
+/** If one of these links is broken, a failure of the first follows from it. */
+const causesOf: Readonly<Record<string, readonly Link[]>> = {
+  code: ["functions"],
+  rule: ["queue"],
+  permissions: ["schedule role"],
+  "access entries": ["cluster"],
+  record: ["functions"],
+  login: ["functions", "access entries", "cluster"],
+  rights: ["access entries", "manifest"],
+  policy: ["manifest", "rights"],
+  holds: ["access entries", "login", "rights"],
+  sweep: ["timer", "record", "access entries", "login", "rights", "policy"],
+  probe: ["functions", "code", "record", "rule", "queue", "queue policy", "mapping"],
+} satisfies Readonly<Partial<Record<Link | "probe", readonly Link[]>>>;
 
 /** A function that is asked answers sooner, or is in trouble. */
 const longest = 130_000;
@@ -37,20 +53,19 @@ export async function examine(
   const findings: Finding[] = [];
   const errors = new Set<unknown>();
   /** Of each broken link the one from which it follows, or itself. */
-  const causes = new Map<string, string>();
+  const broken = new Map<string, string>();
   let usualRemedy = redeploy(doctor.cluster);
 
-  const causeOf = ({ follows = [] }: Pick<Check, "follows">) =>
-    follows.map((link) => causes.get(link)).find((cause) => cause !== undefined);
+  const causeOf = (link: string) =>
+    causesOf[link]?.map((one) => broken.get(one)).find((cause) => cause !== undefined);
 
-  function report(check: Pick<Check, "link" | "follows">, found: Findings): void {
-    const { link } = check;
-    const cause = causeOf(check);
+  function report(link: string, found: Findings): void {
+    const cause = causeOf(link);
     for (const one of [found].flat()) {
       if (one.error !== undefined && errors.has(one.error)) continue;
       errors.add(one.error);
       const isBroken = one.verdict === "fail";
-      if (isBroken) causes.set(link, cause ?? link);
+      if (isBroken) broken.set(link, cause ?? link);
       const judged = isBroken && cause ? skipped(`follows from "${cause}": ${one.what}`) : one;
       const remedy = isWrong(judged) ? shown(judged.remedy ?? usualRemedy) : undefined;
       const finding = { link, ...judged, what: shown(judged.what), remedy };
@@ -60,20 +75,22 @@ export async function examine(
   }
 
   const identity = await doctor.account.identity().then(ok, unread);
-  report({ link: "credentials" }, identity);
+  report("credentials", identity);
   if (identity.verdict === "fail") return findings;
   const functions = await findFunctions(doctor).catch(unread);
   if ("verdict" in functions) {
-    report({ link: "functions" }, functions);
+    report("functions", functions);
     return findings;
   }
   const facts = factsOf(doctor, functions);
   usualRemedy = facts.redeploy;
-  const find = (check: Check) => inTime(within, check.find(facts));
-  for (const [check, found] of checks.map((check) => [check, find(check)] as const))
-    report(check, await found);
-  const cause = causeOf(checkProbe);
-  report(checkProbe, cause ? skipped(`not sent: "${cause}" is broken`) : await find(checkProbe));
+  const asked = Object.entries(checks).map(([link, find]) => [link, inTime(within, find(facts))] as const);
+  for (const [link, found] of asked) report(link, await found);
+  const cause = causeOf("probe");
+  report(
+    "probe",
+    cause ? skipped(`not sent: "${cause}" is broken`) : await inTime(within, checkProbe(facts)),
+  );
   return findings;
 }
 

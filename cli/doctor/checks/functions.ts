@@ -1,6 +1,6 @@
 import { version } from "../../../lambda/version.ts";
 import type { FunctionFacts } from "../aws/aws-account.ts";
-import { type Check, type Doctor, type Functions, watched } from "../doctor.ts";
+import { type Checks, type Doctor, type Functions, watched } from "../doctor.ts";
 import { type Found, fail, ok, orOk, warn } from "../finding.ts";
 import { ofEach } from "./inside.ts";
 
@@ -16,35 +16,28 @@ export async function findFunctions({ account, cluster }: Doctor): Promise<Funct
   return fail(message, remedy);
 }
 
-export const ofFunctions: readonly Check[] = [
-  {
-    link: "functions",
-    async find({ holder, cluster, functions }) {
-      const { control, ...others } = functions;
-      const wrong = [
-        ...Object.values(functions).map((fn) => troubleOf(fn, fn === functions.sweep)),
-        ...Object.values(others).flatMap((fn) => differences(fn, control)),
-      ];
-      const forCluster = cluster === holder ? "" : ` for cluster ${cluster}`;
-      return orOk(wrong, `hold, release, sweep and control are ready${forCluster}`);
-    },
+export const ofFunctions = {
+  async functions({ holder, cluster, functions }) {
+    const { control, ...others } = functions;
+    const wrong = [
+      ...Object.values(functions).map((fn) => troubleOf(fn, fn === functions.sweep)),
+      ...Object.values(others).flatMap((fn) => differences(fn, control)),
+    ];
+    const forCluster = cluster === holder ? "" : ` for cluster ${cluster}`;
+    return orOk(wrong, `hold, release, sweep and control are ready${forCluster}`);
   },
-  {
-    link: "code",
-    follows: ["functions"],
-    async find(facts) {
-      const { version: ofControl } = await facts.answers.control;
-      const judge = ofEach(({ version: deployed }) => {
-        if (deployed !== ofControl)
-          return fail(`answered as version ${deployed}, the control function as ${ofControl}`);
-        if (deployed === version) return ok(`answered as version ${version}, like this command line`);
-        const remedy = `Deploy again, or use the command line of that version: npx karpenter-node-holder@${deployed}`;
-        return warn(`answered as version ${deployed}, this command line is ${version}`, remedy);
-      });
-      return judge(facts);
-    },
+  async code(facts) {
+    const { version: ofControl } = await facts.answers.control;
+    const judge = ofEach(({ version: deployed }) => {
+      if (deployed !== ofControl)
+        return fail(`answered as version ${deployed}, the control function as ${ofControl}`);
+      if (deployed === version) return ok(`answered as version ${version}, like this command line`);
+      const remedy = `Deploy again, or use the command line of that version: npx karpenter-node-holder@${deployed}`;
+      return warn(`answered as version ${deployed}, this command line is ${version}`, remedy);
+    });
+    return judge(facts);
   },
-];
+} satisfies Checks;
 
 function troubleOf(fn: FunctionFacts, isSweep: boolean): Found | false {
   const { name, state, lastUpdate, reservedConcurrency } = fn;

@@ -5,7 +5,7 @@ import type { PresentHold } from "../../../lambda/core/operate/check.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { parseHistory } from "../../answers.ts";
 import { about } from "../../terminal/text.ts";
-import { type Check, type Facts, sweepNow, turnedOff } from "../doctor.ts";
+import { type Checks, type Facts, sweepNow, turnedOff } from "../doctor.ts";
 import { type Found, fail, ok, orOk, readLog, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
 
@@ -20,68 +20,54 @@ const atCap =
   "shorter hold: npx karpenter-node-holder advise --holds 2m,5m,10m,20m";
 
 /** What is held ends in time, and the sweep looks after it. */
-export const ofHolds: readonly Check[] = [
-  {
-    link: "holds",
-    follows: ["access entries", "login", "rights"],
-    async find(facts) {
-      const inside = await facts.answers.control;
-      if (!inside.record.works) return [];
-      const { holds, pauses } = inside.record;
-      const wrong = await Promise.all(holds.map((hold) => troubleOf(facts, hold, inside)));
-      const paused = pauses.map(({ scope, until, because }) =>
-        warn(
-          `${scope} is paused until ${until.toISOString()}: ${because}`,
-          `To hold again: npx karpenter-node-holder resume --cluster ${facts.holder} --scope ${scope}`,
-        ),
-      );
-      return orOk([...wrong, ...paused], `${holds.length} now, all end in time`);
-    },
+export const ofHolds = {
+  async holds(facts) {
+    const inside = await facts.answers.control;
+    if (!inside.record.works) return [];
+    const { holds, pauses } = inside.record;
+    const wrong = await Promise.all(holds.map((hold) => troubleOf(facts, hold, inside)));
+    const paused = pauses.map(({ scope, until, because }) =>
+      warn(
+        `${scope} is paused until ${until.toISOString()}: ${because}`,
+        `To hold again: npx karpenter-node-holder resume --cluster ${facts.holder} --scope ${scope}`,
+      ),
+    );
+    return orOk([...wrong, ...paused], `${holds.length} now, all end in time`);
   },
-  {
-    link: "cap",
-    async find({ account, answers }) {
-      const { rules, record, at } = await answers.control;
-      if (!record.works || rules.auto || rules.maxHold === 0) return [];
-      const holds = parseHistory(await account.invoke("control", { do: "history", limit: 1_000 }));
-      const lately = holds.filter(({ capped, endedAt }) => capped && endedAt > after(at, -week));
-      const { size } = new Set(lately.map(({ endedAt }) => endedAt.toISOString().slice(0, 10)));
-      const what = `holds reached maxHold=${formatDuration(rules.maxHold)} on ${size} of the last 7 days`;
-      return size < 3 ? ok(what) : warn(what, atCap);
-    },
+  async cap({ account, answers }) {
+    const { rules, record, at } = await answers.control;
+    if (!record.works || rules.auto || rules.maxHold === 0) return [];
+    const holds = parseHistory(await account.invoke("control", { do: "history", limit: 1_000 }));
+    const lately = holds.filter(({ capped, endedAt }) => capped && endedAt > after(at, -week));
+    const { size } = new Set(lately.map(({ endedAt }) => endedAt.toISOString().slice(0, 10)));
+    const what = `holds reached maxHold=${formatDuration(rules.maxHold)} on ${size} of the last 7 days`;
+    return size < 3 ? ok(what) : warn(what, atCap);
   },
-  {
-    link: "timer",
-    async find(facts) {
-      const { sweep } = facts.functions;
-      const rule = await facts.account.ruleTo(sweep.arn);
-      if (!rule) return fail(`no rule invokes ${sweep.name}`);
-      if (rule.isEnabled) return ok(rule.name);
-      return turnedOff(facts, rule.name, `${rule.name}, which invokes the sweep, is disabled`);
-    },
+  async timer(facts) {
+    const { sweep } = facts.functions;
+    const rule = await facts.account.ruleTo(sweep.arn);
+    if (!rule) return fail(`no rule invokes ${sweep.name}`);
+    if (rule.isEnabled) return ok(rule.name);
+    return turnedOff(facts, rule.name, `${rule.name}, which invokes the sweep, is disabled`);
   },
-  {
-    link: "sweep",
-    follows: ["timer", "record", "access entries", "login", "rights", "policy"],
-    async find(facts) {
-      const { sweep } = facts.functions;
-      const { record, rules, at } = await facts.answers.control;
-      if (!record.works) return [];
-      const { sweepEvery: every } = rules;
-      const { lastSweep } = record;
-      const age = at.getTime() - (lastSweep ?? sweep.changedAt).getTime();
-      if (age <= 2 * every + grace)
-        return lastSweep
-          ? ok(`ran ${about(age)} ago, every ${about(every)}`)
-          : warn("none has run since the last deployment", `Wait ${about(every)}.`);
-      const what = lastSweep
-        ? `the last sweep that ran to its end was ${about(age)} ago, one is due every ${about(every)}`
-        : "no sweep has run to its end yet";
-      const remedy = `See ${documentLink("operating.md#sweep-silent")}. ${readLog(sweep.name)}`;
-      return fail(what, remedy, sweepNow(facts));
-    },
+  async sweep(facts) {
+    const { sweep } = facts.functions;
+    const { record, rules, at } = await facts.answers.control;
+    if (!record.works) return [];
+    const { sweepEvery: every } = rules;
+    const { lastSweep } = record;
+    const age = at.getTime() - (lastSweep ?? sweep.changedAt).getTime();
+    if (age <= 2 * every + grace)
+      return lastSweep
+        ? ok(`ran ${about(age)} ago, every ${about(every)}`)
+        : warn("none has run since the last deployment", `Wait ${about(every)}.`);
+    const what = lastSweep
+      ? `the last sweep that ran to its end was ${about(age)} ago, one is due every ${about(every)}`
+      : "no sweep has run to its end yet";
+    const remedy = `See ${documentLink("operating.md#sweep-silent")}. ${readLog(sweep.name)}`;
+    return fail(what, remedy, sweepNow(facts));
   },
-];
+} satisfies Checks;
 
 /** A hold ends in time: its one-shot is there, it is not overdue, and no setting allows it to last as long as it does. */
 async function troubleOf(

@@ -1,27 +1,27 @@
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { KeptNode } from "../../../lambda/core/operate/check.ts";
 import { about } from "../../terminal/text.ts";
-import { type Check, policiesCame, reapply, watched } from "../doctor.ts";
+import { type Checks, policiesCame, reapply, watched } from "../doctor.ts";
 import { type Findings, type Found, fail, isWrong, ok, orOk, skipped, unread, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
 
 const { annotation } = Karpenter.v1;
 
 /** What the functions find out themselves; each is asked, because each has a role, an environment and a network of its own. */
-export const ofInside: readonly Check[] = [
-  { link: "record", follows: ["functions"], find: ofEach(recordOf) },
-  { link: "login", follows: ["functions", "access entries", "cluster"], find: ofEach(loginOf) },
-  { link: "rights", follows: ["access entries", "manifest"], find: ofEach(rightsOf) },
-  { link: "policy", follows: ["manifest", "rights"], find: ofEach(policyOf) },
-  { link: "launches", find: ofEach(launchesOf) },
-  { link: "nodes", find: async ({ answers }) => nodesOf(await answers.control) },
-];
+export const ofInside = {
+  record: ofEach(recordOf),
+  login: ofEach(loginOf),
+  rights: ofEach(rightsOf),
+  policy: ofEach(policyOf),
+  launches: ofEach(launchesOf),
+  nodes: async ({ answers }) => nodesOf(await answers.control),
+} satisfies Checks;
 
 /**
  * What a function can do, as the rest of a sentence that begins with it: one where all that answered found the same; else
  * those of the functions that found something wrong.
  */
-export function ofEach(judge: (inside: Inside) => Found | undefined): Check["find"] {
+export function ofEach(judge: (inside: Inside) => Found | undefined): Checks[string] {
   return async ({ answers, functions }) => {
     const asked = watched.map(async (part) => {
       const unasked = (error: unknown) => unread(error, `${functions[part].name} could not be asked`);

@@ -1,43 +1,37 @@
 import { allowedIn, isNone, reasons } from "../../advise/allowed.ts";
 import type { NodePool } from "../../advise/objects.ts";
-import type { Check } from "../doctor.ts";
+import type { Checks } from "../doctor.ts";
 import { type Found, orOk, warn } from "../finding.ts";
 import { fewOf } from "./inside.ts";
 
 /** Where a hold is pointless, or costs more than it should, which only the caller's own kubeconfig shows. */
-export const ofNodePools: readonly Check[] = [
-  {
-    link: "nodepools",
-    async find({ findNodePools, clock, answers }) {
-      const pools = await findNodePools?.();
-      if (!pools) return [];
-      const { rules } = await answers.control;
-      const so = rules.auto ? "hold=auto lets nodes go that it does not take" : "a hold spares no pod";
-      const now = clock.now();
-      const wrong = pools.map((pool) => {
-        const { name } = pool.metadata;
-        const why = whyNeverInUse(pool, now);
-        if (!why) return rules.auto && closedForTimes(pool, now);
-        return warn(
-          `Karpenter consolidates no node in use of NodePool ${name}, and ${so}: ${why}`,
-          `If that is meant, leave it out with nodePools=!${name}; \`npx karpenter-node-holder advise\` shows what it allows, and when.`,
-        );
-      });
-      return orOk(wrong, `${pools.length}, Karpenter may consolidate each`);
-    },
-  },
-  {
-    link: "buffers",
-    async find({ findCapacityBuffers }) {
-      const buffers = (await findCapacityBuffers?.()) ?? [];
-      if (buffers.length === 0) return [];
+export const ofNodePools = {
+  async nodepools({ findNodePools, clock, answers }) {
+    const pools = await findNodePools?.();
+    if (!pools) return [];
+    const { rules } = await answers.control;
+    const so = rules.auto ? "hold=auto lets nodes go that it does not take" : "a hold spares no pod";
+    const now = clock.now();
+    const wrong = pools.map((pool) => {
+      const { name } = pool.metadata;
+      const why = whyNeverInUse(pool, now);
+      if (!why) return rules.auto && closedForTimes(pool, now);
       return warn(
-        `each launch that fills a CapacityBuffer holds nodes, although no pod waits for it: ${fewOf(buffers)}`,
-        "To hold nothing for it, give it a NodePool of its own, and leave that out with nodePools.",
+        `Karpenter consolidates no node in use of NodePool ${name}, and ${so}: ${why}`,
+        `If that is meant, leave it out with nodePools=!${name}; \`npx karpenter-node-holder advise\` shows what it allows, and when.`,
       );
-    },
+    });
+    return orOk(wrong, `${pools.length}, Karpenter may consolidate each`);
   },
-];
+  async buffers({ findCapacityBuffers }) {
+    const buffers = (await findCapacityBuffers?.()) ?? [];
+    if (buffers.length === 0) return [];
+    return warn(
+      `each launch that fills a CapacityBuffer holds nodes, although no pod waits for it: ${fewOf(buffers)}`,
+      "To hold nothing for it, give it a NodePool of its own, and leave that out with nodePools.",
+    );
+  },
+} satisfies Checks;
 
 /** Why Karpenter takes no node with pods in the coming week, whatever is held. */
 function whyNeverInUse(pool: NodePool, now: Date): string | undefined {

@@ -2,59 +2,46 @@ import { documentLink } from "../../../infra/package-root.ts";
 import { isHoldId } from "../../../lambda/core/marks/hold-id.ts";
 import { Environment, scheduleAlias } from "../../../lambda/environment.ts";
 import type { ScheduleFacts } from "../aws/aws-account.ts";
-import type { Check, Facts } from "../doctor.ts";
+import type { Checks, Facts } from "../doctor.ts";
 import { fail, ok, orOk } from "../finding.ts";
 
 /** The one-shots, and the rights to create and use them. */
-export const ofSchedules: readonly Check[] = [
-  {
-    link: "schedules",
-    async find({ schedules, env }) {
-      const group = env(Environment.scheduleGroup);
-      const all = await schedules;
-      if (!all) return fail(`the schedule group ${group} is gone: no release can be scheduled`);
-      const foreign = all.filter((one) => !isOneShot(one, env(Environment.releaseFunctionArn)));
-      const found = foreign.slice(0, 5).map(({ name, expression }) => {
-        const what = `${name} (${expression}) is no one-shot of the holder: anyone with the credentials of a function can create it`;
-        const remove = `aws scheduler delete-schedule --group-name ${group} --name ${name}`;
-        return fail(what, `If it is not yours: ${remove}; then see ${documentLink("security.md")}`);
-      });
-      return orOk(found, `${all.length} in the group, none foreign`);
-    },
+export const ofSchedules = {
+  async schedules({ schedules, env }) {
+    const group = env(Environment.scheduleGroup);
+    const all = await schedules;
+    if (!all) return fail(`the schedule group ${group} is gone: no release can be scheduled`);
+    const foreign = all.filter((one) => !isOneShot(one, env(Environment.releaseFunctionArn)));
+    const found = foreign.slice(0, 5).map(({ name, expression }) => {
+      const what = `${name} (${expression}) is no one-shot of the holder: anyone with the credentials of a function can create it`;
+      const remove = `aws scheduler delete-schedule --group-name ${group} --name ${name}`;
+      return fail(what, `If it is not yours: ${remove}; then see ${documentLink("security.md")}`);
+    });
+    return orOk(found, `${all.length} in the group, none foreign`);
   },
-  {
-    link: "schedule role",
-    async find({ account, env }) {
-      const arn = env(Environment.scheduleRoleArn);
-      const trust = await account.trust(arn);
-      if (trust === undefined) return fail(`${arn} is gone: releases cannot be invoked`);
-      if (trust.includes("scheduler.amazonaws.com")) return ok(arn.slice(arn.lastIndexOf("/") + 1));
-      return fail(`${arn} does not trust EventBridge Scheduler`);
-    },
+  async "schedule role"({ account, env }) {
+    const arn = env(Environment.scheduleRoleArn);
+    const trust = await account.trust(arn);
+    if (trust === undefined) return fail(`${arn} is gone: releases cannot be invoked`);
+    if (trust.includes("scheduler.amazonaws.com")) return ok(arn.slice(arn.lastIndexOf("/") + 1));
+    return fail(`${arn} does not trust EventBridge Scheduler`);
   },
-  {
-    link: "release alias",
-    async find({ account, functions: { release } }) {
-      if (await account.hasAlias("release", scheduleAlias)) return ok(`${scheduleAlias} of ${release.name}`);
-      return fail(`${release.name} has no alias ${scheduleAlias}, by which alone one-shots invoke it`);
-    },
+  async "release alias"({ account, functions: { release } }) {
+    if (await account.hasAlias("release", scheduleAlias)) return ok(`${scheduleAlias} of ${release.name}`);
+    return fail(`${release.name} has no alias ${scheduleAlias}, by which alone one-shots invoke it`);
   },
-  {
-    // What cannot be tried without an effect is asked of IAM.
-    link: "permissions",
-    follows: ["schedule role"],
-    async find(facts) {
-      const refused = (await needsOf(facts)).map(async ([name, roleArn, actions, resource]) => {
-        const missing = await facts.account.refused(roleArn, actions, resource);
-        return missing.length > 0 && fail(`${name} may not ${missing.join(", ")}`);
-      });
-      return orOk(
-        await Promise.all(refused),
-        "one-shots can be set and released, work queued, and logs written",
-      );
-    },
+  // What cannot be tried without an effect is asked of IAM.
+  async permissions(facts) {
+    const refused = (await needsOf(facts)).map(async ([name, roleArn, actions, resource]) => {
+      const missing = await facts.account.refused(roleArn, actions, resource);
+      return missing.length > 0 && fail(`${name} may not ${missing.join(", ")}`);
+    });
+    return orOk(
+      await Promise.all(refused),
+      "one-shots can be set and released, work queued, and logs written",
+    );
   },
-];
+} satisfies Checks;
 
 /** Ours fires once, at the time in its name, and names the hold to which it belongs. */
 function isOneShot({ name, expression, targetArn, input }: ScheduleFacts, target: string): boolean {
