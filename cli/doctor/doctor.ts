@@ -38,24 +38,18 @@ export function factsOf(doctor: Doctor, functions: Functions) {
   const queue = account.queue(env(Environment.launchQueueUrl));
   return {
     ...{ ...doctor, holder, functions, env, cluster, queue },
-    /** Only an app with the construct gives a holder a name of its own. */
-    redeploy:
-      cluster === holder
-        ? redeploy(holder)
-        : `In the app with the holder ${holder}: cdk deploy --revert-drift`,
-    answers: {
-      hold: ask("hold"),
-      release: ask("release"),
-      sweep: ask("sweep"),
-      control: ask("control"),
-    } satisfies Record<keyof Functions, unknown>,
+    answers: { hold: ask("hold"), release: ask("release"), sweep: ask("sweep"), control: ask("control") },
     rule: queue.then((launches) => launches && account.ruleTo(launches.arn)),
     schedules: account.schedules(env(Environment.scheduleGroup)),
   };
 }
 
 /** Restores what was removed or changed by hand, which a deploy does not notice. */
-export const redeploy = (cluster: string): string => `cdk deploy -c cluster=${cluster} --revert-drift`;
+export const redeploy = (holder: string, cluster: string): string =>
+  // Only an app with the construct gives a holder a name of its own.
+  cluster === holder
+    ? `cdk deploy -c cluster=${cluster} --revert-drift`
+    : `In the app with the holder ${holder}: cdk deploy --revert-drift`;
 
 /** Writes our objects in the cluster again, for these settings. */
 export function reapply(rules: Inside["rules"]): string {

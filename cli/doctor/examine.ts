@@ -3,7 +3,6 @@ import { ofAlarms } from "./checks/alarms.ts";
 import { ofCluster } from "./checks/cluster.ts";
 import { findFunctions, ofFunctions } from "./checks/functions.ts";
 import { ofHolds } from "./checks/holds.ts";
-import { ofInside } from "./checks/inside.ts";
 import { checkProbe, ofLaunchPath } from "./checks/launch-path.ts";
 import { ofNodePools } from "./checks/nodepools.ts";
 import { ofSchedules } from "./checks/schedules.ts";
@@ -16,7 +15,6 @@ const checks = {
   ...ofLaunchPath,
   ...ofSchedules,
   ...ofCluster,
-  ...ofInside,
   ...ofHolds,
   ...ofNodePools,
   ...ofAlarms,
@@ -54,7 +52,7 @@ export async function examine(
   const errors = new Set<unknown>();
   /** Of each broken link the one from which it follows, or itself. */
   const broken = new Map<string, string>();
-  let usualRemedy = redeploy(doctor.cluster);
+  let usualRemedy = redeploy(doctor.cluster, doctor.cluster);
 
   const causeOf = (link: string) =>
     causesOf[link]?.map((one) => broken.get(one)).find((cause) => cause !== undefined);
@@ -83,7 +81,7 @@ export async function examine(
     return findings;
   }
   const facts = factsOf(doctor, functions);
-  usualRemedy = facts.redeploy;
+  usualRemedy = redeploy(doctor.cluster, facts.cluster);
   const asked = Object.entries(checks).map(([link, find]) => [link, inTime(within, find(facts))] as const);
   for (const [link, found] of asked) report(link, await found);
   const cause = causeOf("probe");

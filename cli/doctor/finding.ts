@@ -40,6 +40,10 @@ export function orOk(found: readonly (Found | false)[], what: string): Findings 
   return wrong.length > 0 ? wrong : ok(what);
 }
 
+/** A line has room for five. */
+export const fewOf = (names: readonly string[]): string =>
+  [...names.slice(0, 5), ...(names.length > 5 ? ["…"] : [])].join(", ");
+
 export const byHand = "Try again, then check it by hand.";
 export const readLog = (name: string): string => `Read its log: aws logs tail /aws/lambda/${name} --since 1h`;
 

@@ -1,8 +1,8 @@
 import { version } from "../../../lambda/version.ts";
 import type { FunctionFacts } from "../aws/aws-account.ts";
 import { type Checks, type Doctor, type Functions, watched } from "../doctor.ts";
-import { type Found, fail, ok, orOk, warn } from "../finding.ts";
-import { ofEach } from "./inside.ts";
+import { type Found, fail, isWrong, ok, orOk, unread, warn } from "../finding.ts";
+import type { Inside } from "../inside.ts";
 
 /** The four functions, without which nothing else can be checked. */
 export async function findFunctions({ account, cluster }: Doctor): Promise<Functions | Found> {
@@ -16,6 +16,7 @@ export async function findFunctions({ account, cluster }: Doctor): Promise<Funct
   return fail(message, remedy);
 }
 
+/** How they are deployed, and what each finds out itself: each has a role, an environment and a network of its own. */
 export const ofFunctions = {
   async functions({ holder, cluster, functions }) {
     const { control, ...others } = functions;
@@ -37,6 +38,17 @@ export const ofFunctions = {
     });
     return judge(facts);
   },
+  record: ofEach(({ record, write }) => {
+    if (!record.works) return fail(`cannot read it: ${record.because}`);
+    if (!write.works) return fail(`cannot write to it: ${write.because}`);
+    return ok("can read it and write to it");
+  }),
+  // The release function asks EC2 nothing.
+  launches: ofEach(({ launches }) => {
+    if (!launches) return undefined;
+    if (launches.works) return ok(`see ${launches.recent} launches of the last hour`);
+    return fail(`cannot ask EC2: ${launches.because}`);
+  }),
 } satisfies Checks;
 
 function troubleOf(fn: FunctionFacts, isSweep: boolean): Found | false {
@@ -65,4 +77,26 @@ function differences(fn: FunctionFacts, control: FunctionFacts): readonly Found[
     .map((name) =>
       fail(`${name} is "${here[name] ?? ""}" in ${fn.name}, "${there[name] ?? ""}" in ${control.name}`),
     );
+}
+
+/**
+ * What a function can do, as the rest of a sentence that begins with it: one where all that answered found the same; else
+ * those of the functions that found something wrong.
+ */
+export function ofEach(judge: (inside: Inside) => Found | undefined): Checks[string] {
+  return async ({ answers, functions }) => {
+    const asked = watched.map(async (part) => {
+      const unasked = (error: unknown) => unread(error, `${functions[part].name} could not be asked`);
+      const one = await answers[part].then(judge, unasked);
+      return one ? [{ who: `the ${part} function`, one }] : [];
+    });
+    const all = (await Promise.all(asked)).flat();
+    const unanswered = all.flatMap(({ one }) => (one.error === undefined ? [] : [one]));
+    const answered = all.filter(({ one }) => one.error === undefined);
+    const isSame = new Set(answered.map(({ one }) => one.what)).size === 1;
+    const wrong = isSame ? [] : answered.filter(({ one }) => isWrong(one));
+    const together = answered.slice(0, 1).map(({ one }) => ({ who: "the functions", one }));
+    const found = wrong.length > 0 ? wrong : together;
+    return [...unanswered, ...found.map(({ who, one }) => ({ ...one, what: `${who} ${one.what}` }))];
+  };
 }

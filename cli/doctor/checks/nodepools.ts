@@ -1,8 +1,7 @@
 import { allowedIn, isNone, reasons } from "../../advise/allowed.ts";
 import type { NodePool } from "../../advise/objects.ts";
 import type { Checks } from "../doctor.ts";
-import { type Found, orOk, warn } from "../finding.ts";
-import { fewOf } from "./inside.ts";
+import { type Found, fewOf, orOk, warn } from "../finding.ts";
 
 /** Where a hold is pointless, or costs more than it should, which only the caller's own kubeconfig shows. */
 export const ofNodePools = {

@@ -36,10 +36,8 @@ export const ofSchedules = {
       const missing = await facts.account.refused(roleArn, actions, resource);
       return missing.length > 0 && fail(`${name} may not ${missing.join(", ")}`);
     });
-    return orOk(
-      await Promise.all(refused),
-      "one-shots can be set and released, work queued, and logs written",
-    );
+    const all = "one-shots can be set and released, work queued, and logs written";
+    return orOk(await Promise.all(refused), all);
   },
 } satisfies Checks;
 
@@ -64,19 +62,15 @@ async function needsOf({ env, queue, functions }: Facts): Promise<readonly Need[
     [arn, partition, service, region, account, resource].join(":");
   const schedule = of("scheduler", `schedule/${env(Environment.scheduleGroup)}/any`);
   const role = env(Environment.scheduleRoleArn);
-  return [
+  const needs: Need[] = [
     ["the schedule role", role, ["lambda:InvokeFunction"], env(Environment.releaseFunctionArn)],
-    ...Object.values(functions).flatMap((fn): Need[] => {
-      const log = of("logs", `log-group:/aws/lambda/${fn.name}:log-stream:any`);
-      const { name, roleArn } = fn;
-      return [
-        [name, roleArn, ["scheduler:CreateSchedule"], schedule],
-        [name, roleArn, ["iam:PassRole"], role],
-        [name, roleArn, ["logs:CreateLogStream", "logs:PutLogEvents"], log],
-        ...(launches && fn !== functions.release
-          ? [[name, roleArn, ["sqs:SendMessage"], launches.arn] as const]
-          : []),
-      ];
-    }),
   ];
+  for (const [part, { name, roleArn }] of Object.entries(functions)) {
+    const log = of("logs", `log-group:/aws/lambda/${name}:log-stream:any`);
+    needs.push([name, roleArn, ["scheduler:CreateSchedule"], schedule]);
+    needs.push([name, roleArn, ["iam:PassRole"], role]);
+    needs.push([name, roleArn, ["logs:CreateLogStream", "logs:PutLogEvents"], log]);
+    if (launches && part !== "release") needs.push([name, roleArn, ["sqs:SendMessage"], launches.arn]);
+  }
+  return needs;
 }
