@@ -6,6 +6,7 @@ import type { CallContext } from "../../lambda/core/ports.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { type PageQuery, pagesOf } from "../../lambda/kubernetes/lists.ts";
+import type { ClusterLogin } from "../../lambda/kubernetes/transport.ts";
 import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { Failure } from "../terminal/failure.ts";
 import { allReadable } from "../terminal/text.ts";
@@ -57,10 +58,20 @@ export async function readCluster(config: KubeConfig, onRead: OnRead): Promise<C
   const login = kubeconfigLogin(config);
   // A login that fails is the answer to everything; it is reported once, with its own words.
   await login.access();
+  return withKubernetes(login, async (api) => {
+    await refuseUnreachable(api, now);
+    return readFacts(api, now, onRead);
+  });
+}
+
+/** Does this work in a cluster with this login. */
+export async function withKubernetes<T>(
+  login: ClusterLogin,
+  work: (api: KubernetesCaller) => Promise<T>,
+): Promise<T> {
   const api = new KubernetesClient({ login, clock: { now: () => new Date() }, metrics: { add: () => {} } });
   try {
-    await refuseUnreachable(api, now);
-    return await readFacts(api, now, onRead);
+    return await work(api);
   } finally {
     await api.close();
   }

@@ -4,13 +4,12 @@ import { accessManifest, type RightsOptions } from "../../lambda/cluster-access/
 import { after, seconds } from "../../lambda/core/duration.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
-import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
+import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus, isUnknownKind } from "../../lambda/kubernetes/error.ts";
-import { systemClock as clock } from "../../lambda/system-clock.ts";
 import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
-import { type NodePool, nodePoolSchema } from "../advise/objects.ts";
-import { listAll } from "../advise/read.ts";
+import type { NodePool } from "../advise/objects.ts";
+import { listAll, lists, withKubernetes } from "../advise/read.ts";
 
 /** The state of one of our objects in the cluster. */
 export type AccessFinding = Readonly<{
@@ -21,26 +20,17 @@ export type AccessFinding = Readonly<{
 export type ManifestSettings = Pick<Rules, "holdAnnotation"> & RightsOptions;
 
 /** What only the caller's own rights in the cluster can show. */
-export type OwnKubernetes = Readonly<{
-  compareManifest: (settings: ManifestSettings) => Promise<readonly AccessFinding[]>;
-  findNodePools: () => Promise<readonly NodePool[]>;
-  /** The CapacityBuffers by namespace and name. */
-  findCapacityBuffers: () => Promise<readonly string[]>;
-}>;
+export type OwnKubernetes = ReturnType<typeof ownKubernetes>;
 
-export function ownKubernetes(path: string, context: string | undefined): OwnKubernetes {
+export function ownKubernetes(path: string, context: string | undefined) {
   const login = kubeconfigLogin(readKubeconfig({ paths: [path], context }));
-  const using = async <T>(work: (api: KubernetesClient, context: Deadline) => Promise<T>): Promise<T> => {
-    const api = new KubernetesClient({ login, clock, metrics: { add: () => {} } });
-    try {
-      return await work(api, { deadline: after(clock.now(), seconds(30)) });
-    } finally {
-      await api.close();
-    }
-  };
+  const using = <T>(work: (api: KubernetesCaller, context: Deadline) => Promise<T>): Promise<T> =>
+    withKubernetes(login, (api) => work(api, { deadline: after(new Date(), seconds(30)) }));
   return {
-    compareManifest: (settings) => using((api, context) => compareManifest(api, settings, context)),
+    compareManifest: (settings: ManifestSettings) =>
+      using((api, context) => compareManifest(api, settings, context)),
     findNodePools: () => using(nodePools),
+    /** The CapacityBuffers by namespace and name. */
     findCapacityBuffers: () => using(capacityBuffers),
   };
 }
@@ -68,8 +58,10 @@ export const compareManifest = (
   );
 
 /** The NodePools of Karpenter 1.0 and later. */
-export const nodePools = (api: KubernetesCaller, context: Deadline): Promise<readonly NodePool[]> =>
-  listAll(api, { path: "/apis/karpenter.sh/v1/nodepools" }, nodePoolSchema, context).catch(noneIf(404));
+export async function nodePools(api: KubernetesCaller, context: Deadline): Promise<readonly NodePool[]> {
+  const [, path, schema] = lists.nodePools;
+  return listAll(api, { path }, schema, context).catch(noneIf(404));
+}
 
 const capacityBuffer = v.object({ metadata: v.object({ namespace: v.string(), name: v.string() }) });
 const bufferPath = "/apis/autoscaling.x-k8s.io/v1beta1/capacitybuffers";
