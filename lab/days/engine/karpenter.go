@@ -5,7 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"reflect"
+	"strings"
 
+	"github.com/awslabs/operatorpkg/controller"
 	"github.com/go-logr/logr"
 	"github.com/samber/lo"
 	corev1 "k8s.io/api/core/v1"
@@ -52,9 +55,18 @@ func startKarpenter(ctx context.Context, w *world, logger logr.Logger) {
 	indexFields(ctx, mgr.GetFieldIndexer())
 	recorder := events.NewRecorder(eventRecorder{w})
 	for _, c := range newControllers(ctx, mgr, w.store, recorder, newProvider(ctx, w)) {
-		lo.Must0(c.Register(ctx, mgr))
+		if !servesMetrics(c) {
+			lo.Must0(c.Register(ctx, mgr))
+		}
 	}
 	go func() { lo.Must0(mgr.Start(ctx)) }()
+}
+
+// servesMetrics is true for the controllers that Karpenter itself leaves out with --disable-cluster-state-observability,
+// which its older versions do not have.
+func servesMetrics(c controller.Controller) bool {
+	of := reflect.TypeOf(c).Elem().PkgPath()
+	return strings.HasPrefix(of, "sigs.k8s.io/karpenter/pkg/controllers/metrics/") || of == "github.com/awslabs/operatorpkg/status"
 }
 
 // withOptions parses Karpenter's options as its operator does.
@@ -73,7 +85,6 @@ func withOptions(ctx context.Context, batch span) context.Context {
 		lo.Must0(o.Parse(fs, args...))
 		ctx = o.ToContext(ctx)
 	}
-	adjustOptions(options.FromContext(ctx))
 	return ctx
 }
 

@@ -11,12 +11,9 @@ import (
 	"sigs.k8s.io/karpenter/pkg/controllers"
 	"sigs.k8s.io/karpenter/pkg/controllers/state"
 	"sigs.k8s.io/karpenter/pkg/events"
-	"sigs.k8s.io/karpenter/pkg/operator/options"
 )
 
 const karpenterVersion = "1.2.0"
-
-func adjustOptions(*options.Options) {}
 
 func newControllers(ctx context.Context, mgr manager.Manager, c client.Client, recorder events.Recorder, provider cloudprovider.CloudProvider) []controller.Controller {
 	clk := clock.RealClock{}

@@ -13,13 +13,9 @@ import (
 	"sigs.k8s.io/karpenter/pkg/controllers/nodeoverlay"
 	"sigs.k8s.io/karpenter/pkg/controllers/state"
 	"sigs.k8s.io/karpenter/pkg/events"
-	"sigs.k8s.io/karpenter/pkg/operator/options"
 )
 
 const karpenterVersion = "1.9.0"
-
-// adjustOptions turns off what only serves metrics.
-func adjustOptions(o *options.Options) { o.DisableClusterStateObservability = true }
 
 func newControllers(ctx context.Context, mgr manager.Manager, c client.Client, recorder events.Recorder, bare cloudprovider.CloudProvider) []controller.Controller {
 	clk := clock.RealClock{}
