@@ -23,13 +23,24 @@ export type Place = Readonly<{
 /** A saving below this many node-hours is none. */
 const least = 0.1;
 
+export type Known = Readonly<{
+  ranking: Ranking;
+  accounts: readonly Account[];
+  pools: readonly NodePool[];
+  /** Whether no NodePool lets Karpenter consolidate in the coming week. */
+  isClosed: boolean;
+  place: Place;
+}>;
+
 /** The best candidate and what applies it; also that the holder is not needed. */
-export function advise(
-  ranking: Ranking,
-  accounts: readonly Account[],
-  pools: readonly NodePool[],
-  place: Place,
-): Advice {
+export function advise({ ranking, accounts, pools, isClosed, place }: Known): Advice {
+  if (ranking.because && isClosed)
+    return {
+      verdict: "nothing",
+      because:
+        "You do not need the holder now: no NodePool lets Karpenter consolidate in the next seven days.",
+      commands: [],
+    };
   if (ranking.because) return withoutRanking(ranking.because, accounts);
   const [best] = ranking.candidates.filter(({ open }) => open === 0);
   const { per } = ranking;

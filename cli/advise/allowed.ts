@@ -1,6 +1,6 @@
 import { after, type Duration, hours, minutes, parseDuration } from "../../lambda/core/duration.ts";
-import { readBudgetSchedule } from "../../local/run/schedule.ts";
-import type { NodePool, NodePoolBudget } from "./objects.ts";
+import { readBudgetSchedule, whyUnreadable } from "./budget-schedule.ts";
+import { isStatic, type NodePool, type NodePoolBudget } from "./objects.ts";
 
 /** Why Karpenter removes nodes by its own choice, as budgets name it. */
 export const reasons = ["Empty", "Underutilized", "Drifted"] as const;
@@ -43,11 +43,20 @@ function allowedFor(pool: NodePool, reason: Reason, from: Date): Allowed {
   return { reason, ...(never && { never }), open, limited, limits: [...limits] };
 }
 
+/** Whether Karpenter may remove an empty or underutilized node at any time of the week. */
+export const mayConsolidate = (allowed: readonly Allowed[]): boolean =>
+  allowed.some(({ reason, open }) => reason !== "Drifted" && open.some(Boolean));
+
+/** Budgets whose schedule Karpenter cannot read: then it removes no node by its own choice, whatever their reasons are. */
+export const unreadableIn = ({ spec }: NodePool): readonly NodePoolBudget[] =>
+  spec.disruption.budgets.filter(({ schedule }) => schedule && whyUnreadable(schedule) !== undefined);
+
 /** Consolidation is turned off by policy, by time, or by a fixed number of nodes; drift by none of them. */
-function whyNever({ spec }: NodePool, reason: Reason): string | undefined {
+function whyNever(pool: NodePool, reason: Reason): string | undefined {
+  if (unreadableIn(pool).length > 0) return "a budget's schedule cannot be read";
   if (reason === "Drifted") return undefined;
-  const { consolidationPolicy, consolidateAfter } = spec.disruption;
-  if (typeof spec.replicas === "number") return "the NodePool is static (replicas)";
+  const { consolidationPolicy, consolidateAfter } = pool.spec.disruption;
+  if (isStatic(pool)) return "the NodePool is static (replicas)";
   if (consolidateAfter === "Never") return "consolidateAfter is Never";
   if (reason === "Underutilized" && consolidationPolicy === "WhenEmpty")
     return "consolidationPolicy is WhenEmpty";
@@ -77,20 +86,15 @@ function limitOf(active: readonly string[]): string {
 /** The minutes of the week in which a budget counts: from each time of its schedule on for its duration, in UTC. */
 export function activeMinutes({ schedule, duration }: NodePoolBudget, from: Date): readonly boolean[] {
   const active = new Array<boolean>(weekMinutes).fill(!schedule);
-  if (!schedule) return active;
+  if (!schedule || whyUnreadable(schedule) !== undefined) return active;
   const lasts = readDuration(duration ?? "");
-  try {
-    const { last, next } = readBudgetSchedule(schedule);
-    const until = after(from, minutes(weekMinutes));
-    for (let hit = last(from) ?? next(from); hit && hit < until; hit = next(hit)) {
-      const begin = Math.round((hit.getTime() - from.getTime()) / minutes(1));
-      active.fill(true, Math.max(0, begin), Math.max(0, begin + lasts / minutes(1)));
-    }
-    return active;
-  } catch {
-    // Karpenter allows nothing where it cannot read a schedule.
-    return active.fill(true);
+  const { last, next } = readBudgetSchedule(schedule);
+  const until = after(from, minutes(weekMinutes));
+  for (let hit = last(from) ?? next(from); hit && hit < until; hit = next(hit)) {
+    const begin = Math.round((hit.getTime() - from.getTime()) / minutes(1));
+    active.fill(true, Math.max(0, begin), Math.max(0, begin + lasts / minutes(1)));
   }
+  return active;
 }
 
 /** As Go writes durations: 8h0m0s. */

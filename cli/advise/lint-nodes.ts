@@ -3,7 +3,7 @@ import { holdLabel, isIneffective, Karpenter, markValue } from "../../lambda/cor
 import { sharesUsed } from "../../lambda/core/room.ts";
 import { isSelected, reducePod } from "../../lambda/kubernetes/pod-needs.ts";
 import { readResources } from "../../lambda/kubernetes/quantity.ts";
-import type { NamedPod, Node, Pdb } from "./objects.ts";
+import { isStatic, type NamedPod, type Node, type Pdb } from "./objects.ts";
 import { type ClusterFacts, isMissing, orNone } from "./read.ts";
 
 /** Something to change, and the line that changes it. */
@@ -11,6 +11,7 @@ export type Finding = Readonly<{
   rule:
     | "annotation-on-nodepool"
     | "annotation-value"
+    | "schedule-unreadable"
     | "window-without-base"
     | "window-never-opens"
     | "window-in-utc"
@@ -142,9 +143,11 @@ function wasteOfWhenEmpty(
   facts: ClusterFacts,
 ): readonly Finding[] {
   if (isMissing(facts.pods)) return [];
-  return orNone(facts.nodePools).flatMap(({ metadata: { name }, spec }) => {
+  return orNone(facts.nodePools).flatMap((pool) => {
+    const { name } = pool.metadata;
     const own = nodes.filter(({ metadata }) => metadata.labels[poolLabel] === name);
-    if (spec.disruption.consolidationPolicy !== "WhenEmpty" || own.length < fewest) return [];
+    const isWhenEmpty = pool.spec.disruption.consolidationPolicy === "WhenEmpty" && !isStatic(pool);
+    if (!isWhenEmpty || own.length < fewest) return [];
     const used = own.map((node) => {
       const allocatable = readResources(node.status.allocatable);
       const bound = (podsOf.get(node.metadata.name) ?? []).map((pod) => reducePod(pod, []));

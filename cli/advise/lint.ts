@@ -14,10 +14,12 @@ import {
   readDuration,
   reasons,
   stretchesOf,
+  unreadableIn,
   wallClock,
 } from "./allowed.ts";
+import { whyUnreadable } from "./budget-schedule.ts";
 import { type Finding, lintNodes } from "./lint-nodes.ts";
-import type { NodePool, NodePoolBudget } from "./objects.ts";
+import { isStatic, type NodePool, type NodePoolBudget } from "./objects.ts";
 import { type ClusterFacts, isMissing, orNone } from "./read.ts";
 
 /** What findings of a cluster are judged by. */
@@ -37,7 +39,8 @@ export function lint(facts: ClusterFacts, view: View): readonly Finding[] {
 
 const lintPool = (pool: NodePool, facts: ClusterFacts, view: View): readonly Finding[] => [
   ...annotations(pool),
-  ...windows(pool, view),
+  ...schedules(pool),
+  ...(unreadableIn(pool).length > 0 ? [] : windows(pool, view)),
   ...expiry(pool, facts, view),
   ...longConsolidateAfter(pool, facts),
 ];
@@ -66,6 +69,14 @@ function annotations(pool: NodePool): readonly Finding[] {
     });
   return found;
 }
+
+const schedules = (pool: NodePool): readonly Finding[] =>
+  unreadableIn(pool).map(({ schedule = "" }) => ({
+    rule: "schedule-unreadable",
+    object: nameOf(pool),
+    problem: `Karpenter cannot read schedule: "${schedule}" of a budget (${whyUnreadable(schedule ?? "")}), so it consolidates no node of this NodePool and replaces none that drifted.`,
+    change: 'Write five fields in UTC, like schedule: "0 9 * * 1-5"; Sunday is 0',
+  }));
 
 /** Scheduled budgets that say something else than was probably meant. */
 function windows(pool: NodePool, view: View): readonly Finding[] {
@@ -210,7 +221,7 @@ const long: Duration = minutes(5);
 function longConsolidateAfter(pool: NodePool, { karpenter }: ClusterFacts): readonly Finding[] {
   const { consolidateAfter } = pool.spec.disruption;
   const lasts = parseDuration(consolidateAfter) ?? 0;
-  if (lasts <= long || (!isMissing(karpenter) && karpenter < 14)) return [];
+  if (isStatic(pool) || lasts <= long || (!isMissing(karpenter) && karpenter < 14)) return [];
   const since = isMissing(karpenter)
     ? "If this is Karpenter 1.14 or later (its version could not be read), a"
     : "From 1.14 on a";

@@ -5,12 +5,12 @@ import type { Output } from "../terminal/flags.ts";
 import { Progress } from "../terminal/progress.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { advise, type Place } from "./advice.ts";
-import { allowedIn, midnightBefore, stretchesOf } from "./allowed.ts";
+import { allowedIn, mayConsolidate, midnightBefore, stretchesOf } from "./allowed.ts";
 import { accountsOf, fromLog, presentNodes } from "./happened.ts";
 import type { Account, History } from "./history.ts";
 import { readKarpenterLog } from "./karpenter-log.ts";
 import { lint } from "./lint.ts";
-import type { NodePool } from "./objects.ts";
+import { isStatic, type NodePool } from "./objects.ts";
 import { describeMissingPrices, readPrices } from "./prices.ts";
 import {
   limitsOf,
@@ -23,7 +23,7 @@ import {
   wrapped,
 } from "./print.ts";
 import { type Question, type Ranking, rank } from "./rank.ts";
-import { type ClusterFacts, isMissing, orNone, readCluster } from "./read.ts";
+import { type ClusterFacts, isMissing, orNone, outside, readCluster } from "./read.ts";
 import { describeLog, readLogs, sourcesOf, unreadIn } from "./sources.ts";
 
 export type AdviseFlags = AwsFlags &
@@ -92,7 +92,8 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
     isAws:
       facts === undefined || orNone(facts.nodes).some(({ spec }) => spec.providerID.startsWith("aws://")),
   };
-  const advice = advise(ranking, accounts, pools, place);
+  const isClosed = weeks.length > 0 && weeks.every(({ allowed }) => !mayConsolidate(allowed));
+  const advice = advise({ ranking, accounts, pools, isClosed, place });
   const sources = [
     ...(facts ? sourcesOf(facts, live) : []),
     ...(saved ? [{ name: "log files", read: describeLog(saved) }] : []),
@@ -149,15 +150,21 @@ const longest = (a: History | undefined, b: History | undefined): History | unde
   a && b ? (a.from <= b.from ? a : b) : (a ?? b);
 
 const whyNoHistory = (facts: ClusterFacts | undefined, trail: Account | undefined): string => {
+  if (facts && isMissing(facts.log) && facts.log.missing === outside)
+    return `${outside}, and only its log has the pods of each removed node; "run --observe" shows what would be held`;
   const wanted =
     "only Karpenter's log has the pods of each removed node (give the right to get pods/log, or --log FILE)";
   const log = facts && isMissing(facts.log) ? ` (here: ${facts.log.missing})` : "";
   return `${trail && !facts ? "CloudTrail has neither pods nor reasons; " : ""}${wanted}${log}`;
 };
 
-function aboutPool({ spec }: NodePool): string {
-  const { consolidationPolicy, consolidateAfter } = spec.disruption;
-  return `${consolidationPolicy}, consolidateAfter ${consolidateAfter}, expireAfter ${spec.template.spec.expireAfter}`;
+function aboutPool(pool: NodePool): string {
+  const { disruption, replicas, template } = pool.spec;
+  const { consolidationPolicy, consolidateAfter } = disruption;
+  const how = isStatic(pool)
+    ? `replicas ${replicas}`
+    : `${consolidationPolicy}, consolidateAfter ${consolidateAfter}`;
+  return `${how}, expireAfter ${template.spec.expireAfter}`;
 }
 
 function notesOn(facts: ClusterFacts | undefined, history: History | undefined): readonly string[] {

@@ -26,16 +26,30 @@ const disruption = v.object({
 export const nodePoolSchema = v.object({
   metadata: v.object({ name: v.string(), annotations: texts }),
   spec: v.object({
-    /** A static NodePool, whose nodes are not consolidated. */
     replicas: v.nullish(v.number()),
     disruption: v.nullish(disruption, {}),
     template: v.object({
       metadata: v.nullish(v.object({ annotations: texts }), {}),
-      spec: v.nullish(v.object({ expireAfter: v.nullish(v.string(), "720h") }), {}),
+      spec: v.nullish(
+        v.object({
+          expireAfter: v.nullish(v.string(), "720h"),
+          nodeClassRef: v.nullish(v.object({ group: v.nullish(v.string(), "") })),
+        }),
+        {},
+      ),
     }),
   }),
 });
 export type NodePool = v.InferOutput<typeof nodePoolSchema>;
+/** Karpenter ignores consolidationPolicy and consolidateAfter of a static NodePool. */
+export const isStatic = ({ spec }: NodePool): boolean => typeof spec.replicas === "number";
+
+/** EKS Auto Mode runs Karpenter outside of the cluster, with node classes of its own. */
+export const isOfAutoMode = ({ spec }: NodePool): boolean =>
+  spec.template.spec.nodeClassRef?.group === "eks.amazonaws.com";
+/** Whether its settings can be changed: AWS allows that for all but the two NodePools that it brings along. */
+export const isChangeable = (pool: NodePool): boolean =>
+  !isOfAutoMode(pool) || !["general-purpose", "system"].includes(pool.metadata.name);
 
 export const nodeClaimSchema = v.object({
   metadata: v.object({ name: v.string(), creationTimestamp: moment, labels: texts }),

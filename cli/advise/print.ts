@@ -52,7 +52,7 @@ export function printHappened(
   const reason = (name: string) =>
     row(`  ${name.toLowerCase()}`, ({ byReason }) => (byReason ? String(byReason[name] ?? 0) : unknown));
   const now = present
-    ? `${present.nodes} nodes${present.medianAge === undefined ? "" : `, half of them older than ${about(present.medianAge)}`}, ${present.youngerThanHour} launched in the last hour`
+    ? `${present.nodes} ${present.nodes === 1 ? "node" : "nodes"}${present.medianAge === undefined ? "" : `, median age ${about(present.medianAge)}`}, ${present.youngerThanHour} launched in the last hour`
     : unknown;
   lines.push(`  now: ${now}`);
   if (accounts.length === 0) return [...lines, "  before: unknown, because no source could be read"];

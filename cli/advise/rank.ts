@@ -10,7 +10,7 @@ import {
 } from "../../lambda/core/duration.ts";
 import { endOf } from "../../lambda/core/launches.ts";
 import type { History, Removal } from "./history.ts";
-import type { NodePool } from "./objects.ts";
+import { isChangeable, isStatic, type NodePool } from "./objects.ts";
 import type { PriceOf } from "./prices.ts";
 import { canBeIdle, type HolderRules, isReplayed, type Kept, type Policy, replay } from "./replay.ts";
 import { AutoLooks } from "./replay-auto.ts";
@@ -130,9 +130,11 @@ function policies(question: Question, learns: boolean): readonly Named[] {
   const idleSince = (removal: Removal) => after(removal.at, -waitOf(removal));
   // A node that is too large has wasted its price when a part of its time is worth it.
   const wasteOf = ({ pods, share }: Removal) => (relaunchCost + pods * evictionCost) / (share || 1);
-  const waitsLess = ({ spec }: NodePool) =>
-    (parseDuration(spec.disruption.consolidateAfter) ?? tried) < tried;
-  const consolidates = ({ spec }: NodePool) => spec.disruption.consolidationPolicy !== "WhenEmpty";
+  const isTried = (pool: NodePool) => isChangeable(pool) && !isStatic(pool);
+  const waitsLess = (pool: NodePool) =>
+    isTried(pool) && (parseDuration(pool.spec.disruption.consolidateAfter) ?? tried) < tried;
+  const consolidates = (pool: NodePool) =>
+    isTried(pool) && pool.spec.disruption.consolidationPolicy !== "WhenEmpty";
   const ofNodePools = (
     name: string,
     applies: Omit<Extract<Applies, { by: "nodepool" }>, "by">,

@@ -52,6 +52,9 @@ type OnRead = (what: string) => void;
 /** A minute in all: the rest is reported as missing. */
 const longest = minutes(1);
 
+/** What Karpenter writes in EKS Auto Mode. */
+const autoModeEvents = "/api/v1/events?source=eks-auto-mode/compute";
+
 /** Reads a cluster with the rights of a kubeconfig, without any change. */
 export async function readCluster(config: KubeConfig, onRead: OnRead): Promise<ClusterFacts> {
   const now = new Date();
@@ -60,7 +63,9 @@ export async function readCluster(config: KubeConfig, onRead: OnRead): Promise<C
   await login.access();
   return withKubernetes(login, async (api) => {
     await refuseUnreachable(api, now);
-    return readFacts(api, now, onRead);
+    const facts = await readFacts(api, now, onRead);
+    if (isMissing(facts.nodePools)) await refuseWithoutKarpenter(api, now);
+    return facts;
   });
 }
 
@@ -90,20 +95,47 @@ async function refuseUnreachable(api: KubernetesCaller, now: Date): Promise<void
   }
 }
 
+const group = v.object({ versions: v.array(v.object({ version: v.string() })) });
+
+/** Where the API is unknown, or only an older one is there, every part would be missing, and never appear. */
+async function refuseWithoutKarpenter(api: KubernetesCaller, now: Date): Promise<void> {
+  const context = { deadline: after(now, longest) };
+  const path = "/apis/karpenter.sh";
+  const found = await unlessMissing(
+    async () => v.parse(group, await api.call({ method: "GET", path }, context)).versions,
+    () => [],
+  );
+  if (isMissing(found) || found.some(({ version }) => version === "v1")) return;
+  if (found.length === 0)
+    throw new Failure(
+      "this cluster has no Karpenter: its API server does not know karpenter.sh",
+      "Check --kubeconfig and --context.",
+    );
+  const versions = found.map(({ version }) => version).join(", ");
+  throw new Failure(
+    `this cluster's Karpenter is older than 1.0: of karpenter.sh it has only ${versions}`,
+    "`run --observe` works with older versions, too: it shows what would be held.",
+  );
+}
+
 async function readFacts(api: KubernetesCaller, now: Date, onRead: OnRead): Promise<ClusterFacts> {
   const context = { deadline: after(now, longest) };
-  const listing = Object.entries(lists).map(async ([kind, [what, address, schema]]) => {
+  const readList = async (address: string, schema: v.GenericSchema): Promise<unknown> => {
     const [path = "", fieldSelector = ""] = address.split("?");
-    const found = await unlessMissing(() => listAll<unknown>(api, { path, fieldSelector }, schema, context));
+    return readableFacts(await unlessMissing(() => listAll(api, { path, fieldSelector }, schema, context)));
+  };
+  const listing = Object.entries(lists).map(async ([kind, [what, address, schema]]) => {
+    const found = await readList(address, schema);
     onRead(what);
-    return [kind, readableFacts(found)];
+    return [kind, found];
   });
-  const listed: Listed = Object.fromEntries(await Promise.all(listing));
+  const read: Listed = Object.fromEntries(await Promise.all(listing));
+  const isAuto = isAutoMode(read);
+  const more: Listed["events"] = isAuto ? Object(await readList(autoModeEvents, objects.eventSchema)) : [];
+  const listed = isMissing(read.events) ? read : { ...read, events: [...read.events, ...orNone(more)] };
   const { pods } = listed;
   const controllers = orNone(pods).filter(({ metadata }) => metadata.labels[nameLabel] === "karpenter");
-  const none = {
-    missing: isMissing(pods) ? `no pods: ${pods.missing}` : "no pod with the label of Karpenter's chart",
-  };
+  const none = { missing: isAuto ? outside : whyNoController(pods) };
   const ofEach = async (
     what: string,
     textOf: (pod: objects.NamedPod) => Promise<Text>,
@@ -125,9 +157,20 @@ async function readFacts(api: KubernetesCaller, now: Date, onRead: OnRead): Prom
       return { text: await readMetrics(api, pod, context), ...(since && { since }) };
     }),
   ]);
-  const karpenter = versionOf(controllers) ?? { missing: "no image of Karpenter with a version" };
+  const karpenter = versionOf(controllers) ?? {
+    missing: isAuto ? outside : "no image of Karpenter with a version",
+  };
   return { ...listed, readAt: now, log, metrics, karpenter };
 }
+
+/** Why Karpenter's log, metrics and version are missing there. */
+export const outside = "EKS Auto Mode runs Karpenter outside of the cluster";
+const whyNoController = (pods: Listed["pods"]): string =>
+  isMissing(pods) ? `no pods: ${pods.missing}` : "no pod with the label of Karpenter's chart";
+
+const isAutoMode = ({ nodePools, nodes }: Listed): boolean =>
+  orNone(nodePools).some(objects.isOfAutoMode) ||
+  orNone(nodes).some(({ metadata }) => metadata.labels["eks.amazonaws.com/compute-type"] === "auto");
 
 /** Moments stay what they are. */
 function readableFacts(value: unknown): unknown {
@@ -168,12 +211,12 @@ const readMetrics = async (
   return String(await api.call({ method: "GET", path, accept: "*/*", readsText: true }, context));
 };
 
-async function unlessMissing<T>(work: () => Promise<T>): Promise<Read<T>> {
+async function unlessMissing<T>(work: () => Promise<T>, ifUnknown?: () => T): Promise<Read<T>> {
   try {
     return await work();
   } catch (error) {
     if (isStatus(error, 403)) return { missing: "no right (403)" };
-    if (isStatus(error, 404)) return { missing: "unknown to this cluster (404)" };
+    if (isStatus(error, 404)) return ifUnknown?.() ?? { missing: "unknown to this cluster (404)" };
     return { missing: messageOf(error).slice(0, 200) };
   }
 }

@@ -1,5 +1,5 @@
 import { Cron } from "croner";
-import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
 
 /** When something begins: the last time up to a moment, and the next one after it. */
@@ -59,15 +59,6 @@ function cron(content: string, timezone: string): Schedule {
   return {
     last: (moment) => fitting(fields.previousRuns(enough, endOfSecond(moment))),
     next: (moment) => fitting(fields.nextRuns(enough, moment)),
-  };
-}
-
-/** Reads the schedule of a NodePool's budget: five fields or a nickname like @daily, always in UTC. */
-export function readBudgetSchedule(schedule: string): Schedule {
-  const fields = new Cron(schedule.replace("@midnight", "@daily"), { timezone: "UTC", mode: "5-part" });
-  return {
-    last: (moment) => fields.previousRuns(1, after(moment, 1))[0],
-    next: (moment) => fields.nextRun(moment) ?? undefined,
   };
 }
 

@@ -27,7 +27,7 @@ export class NodeApi {
   readonly pods: FakePods;
   readonly events = new FakeEvents();
   /** The answers for other objects, by path. */
-  readonly others = new Map<string, Json>();
+  readonly others = new Map<string, Json | ((query: URLSearchParams) => Json)>();
   readonly #store: NodeStore;
   readonly #now: () => Date;
 
@@ -41,7 +41,7 @@ export class NodeApi {
   answer(request: ApiRequest): ApiAnswer {
     const { method, path, query, body } = request;
     const known = this.others.get(path) ?? (method === "GET" ? discovery[path] : undefined);
-    if (known !== undefined) return { status: 200, body: known };
+    if (known !== undefined) return { status: 200, body: typeof known === "function" ? known(query) : known };
     const view = viewOf(request.accept);
     if (path === "/api/v1/pods" && method === "GET")
       return { status: 200, body: this.pods.list(query, view) };

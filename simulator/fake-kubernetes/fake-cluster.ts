@@ -50,8 +50,8 @@ export class FakeCluster implements KubernetesCaller {
     return this.api.answer(request);
   }
 
-  /** Answers every request for this path, which is not of nodes. */
-  serve(path: string, answer: Json): void {
+  /** Answers every request for this path, which is not of nodes; the answer may depend on the query. */
+  serve(path: string, answer: Json | ((query: URLSearchParams) => Json)): void {
     this.api.others.set(path, answer);
   }
 

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { expect, it } from "vitest";
 import { allowedIn, midnightBefore, stretchesOf, wallClock } from "../../cli/advise/allowed.ts";
+import { whyUnreadable } from "../../cli/advise/budget-schedule.ts";
 import { nodePoolSchema } from "../../cli/advise/objects.ts";
 import { drawWeek, groupAlike, inWords } from "../../cli/advise/week.ts";
 import fc from "../support/fast-check.ts";
@@ -59,11 +60,26 @@ it.each([
   ["0 0 1 1 *", "1h", 168],
   // The last time was weeks ago, and it is still active.
   ["0 0 1 11 *", "600h", 96],
-  // Karpenter allows nothing where it cannot read the schedule.
-  ["99 0 * * *", "1h", 0],
+  // Karpenter's library reads ? as any, and a step without an end as one up to the last.
+  ["0/30 ? * ? *", "6m", 134.4],
 ])("closes a budget of 0 at %s in UTC for %s, which leaves %d hours a week", (schedule, duration, left) => {
   const [{ open } = { open: [] }] = allowed({ budgets: [{ nodes: "0", schedule, duration }] });
   expect(open.filter(Boolean).length / 60).toBeCloseTo(left);
+});
+
+it.each([
+  ["0 9 * * 7", "its day of the week must be 0 to 6, in ranges that go forward"],
+  ["0 9 * * 1-7", "its day of the week must be 0 to 6, in ranges that go forward"],
+  ["0 9 * * fri-mon", "its day of the week must be 0 to 6, in ranges that go forward"],
+  ["0 9 L * *", "its day of the month must be 1 to 31, in ranges that go forward"],
+  ["0 9 * 0 *", "its month must be 1 to 12, in ranges that go forward"],
+  ["0 24 * * *", "its hour must be 0 to 23, in ranges that go forward"],
+  ["*/0 9 * * *", "its minute must be 0 to 59, in ranges that go forward"],
+  ["0 0 9 * * *", "it needs five fields"],
+])("allows nothing, by no reason, where Karpenter cannot read a schedule: %s", (schedule, why) => {
+  expect(whyUnreadable(schedule)).toBe(why);
+  const budgets = [{ nodes: "50%" }, { nodes: "10%", schedule, duration: "8h", reasons: ["Empty"] }];
+  expect(words({ budgets })).toEqual(everything("never: a budget's schedule cannot be read"));
 });
 
 it("counts a minute as closed from the hit on for the duration", () => {

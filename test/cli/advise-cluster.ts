@@ -14,6 +14,7 @@ export type NodePoolGiven = Readonly<{
   expireAfter?: string;
   disruption?: Readonly<Record<string, unknown>>;
   replicas?: number;
+  nodeClass?: string;
 }>;
 
 export const aNodePool = (given: NodePoolGiven) => ({
@@ -23,7 +24,10 @@ export const aNodePool = (given: NodePoolGiven) => ({
     ...(given.disruption && { disruption: given.disruption }),
     template: {
       ...(given.template && { metadata: { annotations: given.template } }),
-      spec: given.expireAfter === undefined ? {} : { expireAfter: given.expireAfter },
+      spec: {
+        ...(given.expireAfter !== undefined && { expireAfter: given.expireAfter }),
+        ...(given.nodeClass !== undefined && { nodeClassRef: { group: given.nodeClass } }),
+      },
     },
   },
 });
@@ -122,18 +126,35 @@ const texts = {
 } as const;
 
 export type Served = Readonly<
-  Partial<Record<keyof typeof paths, readonly unknown[]> & Record<keyof typeof texts, string>>
+  Partial<
+    Record<keyof typeof paths | "eventsOfAutoMode", readonly unknown[]> &
+      Record<keyof typeof texts, string> & { versions: readonly string[] }
+  >
 >;
+
+/** A page of a list, as far as the query asks for. */
+const pageOf = (items: readonly unknown[], query: URLSearchParams): Json => {
+  const from = Number(query.get("continue") ?? 0);
+  const until = from + Number(query.get("limit") ?? items.length);
+  const metadata = until < items.length ? { continue: String(until) } : {};
+  return { items: items.slice(from, until), metadata } as Json;
+};
 
 /** An API server with these objects; a kind that is not given is refused, as without the right. */
 export async function clusterWith(
   served: Served,
 ): Promise<{ server: FakeKubernetesServer; kubeconfig: string }> {
   const server = await FakeKubernetesServer.start();
+  const { versions = ["v1"], eventsOfAutoMode = [] } = served;
+  if (versions.length > 0)
+    server.serve("/apis/karpenter.sh", { versions: versions.map((version) => ({ version })) });
   for (const [kind, path] of Object.entries(paths)) {
     const items = served[kind as keyof typeof paths];
-    if (items) server.serve(path, { items, metadata: {} } as Json);
-    else server.fail({ kind: "status", status: 403 }, { path }, 9);
+    const isOther = (query: URLSearchParams) => query.get("fieldSelector") === "source=eks-auto-mode/compute";
+    const select = (query: URLSearchParams) => (isOther(query) ? eventsOfAutoMode : (items ?? []));
+    const isUnknown = path.includes("/karpenter.sh/") && !versions.includes("v1");
+    if (items) server.serve(path, (query) => pageOf(select(query), query));
+    else if (!isUnknown) server.fail({ kind: "status", status: 403 }, { path }, 9);
   }
   for (const [kind, path] of Object.entries(texts)) {
     const text = served[kind as keyof typeof texts];

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { advise } from "../../cli/advise/advice.ts";
-import type { History } from "../../cli/advise/history.ts";
+import type { Account, History } from "../../cli/advise/history.ts";
 import { readKarpenterLog } from "../../cli/advise/karpenter-log.ts";
 import { nodePoolSchema } from "../../cli/advise/objects.ts";
 import { type Candidate, type Question, rank } from "../../cli/advise/rank.ts";
@@ -179,9 +179,10 @@ describe("a ranking", () => {
 
 describe("the advice", () => {
   const place = { cluster: "prod", flags: ["--context", "prod"], isAws: true };
+  const known = { accounts: [], pools: [], isClosed: false, place };
   const on = (lived: History, more: Partial<Question> = {}) => {
     const asked = question(more);
-    return advise(rank(lived, asked), [], asked.nodePools, place);
+    return advise({ ...known, ranking: rank(lived, asked), pools: asked.nodePools });
   };
 
   it("prints what starts the holder, where that is best", () => {
@@ -231,10 +232,9 @@ describe("the advice", () => {
   it("says so without a ranking where Karpenter removed nothing, and is silent where nobody knows", () => {
     const none = { because: "there is no log", candidates: [], replayed: 0, unchanged: 0 };
     const quiet = [{ source: "metrics", removed: 0 }, { source: "events" }];
-    expect(advise(none, quiet, [], place).verdict).toBe("nothing");
-    expect(advise(none, [{ source: "events" }], [], place).verdict).toBe("unknown");
-    expect(advise(none, [{ source: "events", removed: 1 }], [], place).because).toBe(
-      "Nothing is ranked: there is no log.",
-    );
+    const by = (...accounts: readonly Account[]) => advise({ ...known, ranking: none, accounts });
+    expect(by(...quiet).verdict).toBe("nothing");
+    expect(by({ source: "events" }).verdict).toBe("unknown");
+    expect(by({ source: "events", removed: 1 }).because).toBe("Nothing is ranked: there is no log.");
   });
 });

@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { minutes } from "../../lambda/core/duration.ts";
+import {
+  aClaim,
+  adviseOn,
+  aNode,
+  aNodePool,
+  anEvent,
+  aPod,
+  karpentersPod,
+  readable,
+  type Served,
+} from "./advise-cluster.ts";
+
+const asJson = async (served: Served) => {
+  const { exit, output } = await adviseOn(served, "-o", "json");
+  return { exit, answer: JSON.parse(output) };
+};
+
+describe("advise on a cluster", () => {
+  it("of which only the nodes may be read, shows what nodes alone tell", async () => {
+    const annotations = { "karpenter.sh/do-not-disrupt": "true" };
+    const nodes = [aNode({ name: "a", annotations }), aNode({ name: "b" })];
+    const { exit, answer } = await asJson({ nodes });
+    expect(exit).toBe(3);
+    expect(answer).toMatchObject({ present: { nodes: 2 }, happened: [], allowed: [] });
+    expect(answer.findings).toMatchObject([{ rule: "nobody-can-disrupt", object: "node a" }]);
+    expect(answer.unread).toEqual(["NodePools", "NodeClaims", "pods", "PodDisruptionBudgets"]);
+    expect(answer.advice.verdict).toBe("unknown");
+    expect((await adviseOn({ nodes })).output).toContain("now: 2 nodes, median age 1h, 0 launched");
+  });
+
+  it.each([
+    [[], "this cluster has no Karpenter: its API server does not know karpenter.sh"],
+    [
+      ["v1beta1", "v1alpha5"],
+      "this cluster's Karpenter is older than 1.0: of karpenter.sh it has only v1beta1, v1alpha5",
+    ],
+  ])("with versions %j of Karpenter's API, fails and says why", async (versions, why) => {
+    const { nodePools: _, nodeClaims: __, ...others } = readable;
+    const { exit, output, reported } = await adviseOn({ ...others, versions });
+    expect({ exit, output }).toEqual({ exit: 1, output: "" });
+    expect(reported).toContain(`error: ${why}\n`);
+  });
+
+  it("in EKS Auto Mode, reads its events, and says why there is no log", async () => {
+    const pool = (name: string) =>
+      aNodePool({ name, nodeClass: "eks.amazonaws.com", disruption: { consolidateAfter: "30s" } });
+    const removed = anEvent(
+      ...(["NodeClaim", "general-purpose-1", "DisruptionTerminating"] as const),
+      ...(["Disrupting NodeClaim: Empty", minutes(20)] as const),
+    );
+    const served = {
+      ...{ ...readable, pods: [aPod({ name: "web", node: "i-1" })], eventsOfAutoMode: [removed] },
+      nodePools: [pool("general-purpose"), pool("system")],
+      nodeClaims: [aClaim({ name: "general-purpose-2", pool: "general-purpose" })],
+      nodes: [aNode({ name: "i-1", pool: "general-purpose" })],
+    };
+    const { exit, answer } = await asJson(served);
+    expect(exit).toBe(0);
+    expect(answer.happened).toMatchObject([{ source: "events", removed: 1, byReason: { Empty: 1 } }]);
+    const outside = "EKS Auto Mode runs Karpenter outside of the cluster";
+    expect(answer.sources).toContainEqual({ name: "Karpenter's log", read: `no: ${outside}` });
+    expect(answer.advice.because).toContain(`${outside}, and only its log has the pods`);
+    expect(answer.advice.because).toContain('"run --observe" shows what would be held');
+  });
+
+  it("whose schedules Karpenter cannot read, shows that it removes nothing, and what to change", async () => {
+    const budgets = ["0 9 * * 7", "61 9 * * 1"].map((schedule) => ({
+      ...{ nodes: "10%", schedule, duration: "8h" },
+    }));
+    const nodePools = [aNodePool({ name: "a", disruption: { budgets } })];
+    const { exit, output } = await adviseOn({ ...readable, nodePools });
+    expect(exit).toBe(3);
+    expect(output).toContain("Drifted: never: a budget's schedule cannot be read");
+    expect(output.match(/NodePool a {2}schedule-unreadable/g)).toHaveLength(2);
+    // What they would open is nobody's window.
+    expect(output).not.toContain("window-without-base");
+  });
+
+  it("whose NodePools are paused by a budget of 0, needs no holder", async () => {
+    const nodePools = [aNodePool({ name: "a", disruption: { budgets: [{ nodes: "0" }] } })];
+    const { exit, answer } = await asJson({ ...readable, nodePools });
+    expect(exit).toBe(0);
+    expect(answer.advice).toMatchObject({
+      verdict: "nothing",
+      because: expect.stringContaining("no NodePool lets Karpenter consolidate in the next seven days"),
+    });
+  });
+
+  it("with a static NodePool, finds nothing in settings that Karpenter ignores there", async () => {
+    const disruption = { consolidationPolicy: "WhenEmpty", consolidateAfter: "10m" };
+    const nodes = ["a", "b", "c"].map((name) => aNode({ name }));
+    const on = (replicas: Readonly<{ replicas?: number }>) =>
+      adviseOn({ ...readable, nodes, nodePools: [aNodePool({ name: "default", disruption, ...replicas })] });
+    const fixed = await on({ replicas: 3 });
+    expect(fixed.exit).toBe(0);
+    expect(fixed.output).toContain("default  replicas 3, expireAfter 720h");
+    expect((await on({})).output).toMatch(/long-consolidate-after[\s\S]*when-empty-wastes/);
+  });
+
+  it("of thousands of pods and NodeClaims, reads page by page in a few seconds of CPU time", async () => {
+    const many = <T>(count: number, one: (n: number) => T) => Array.from({ length: count }, (_, n) => one(n));
+    const begin = process.cpuUsage();
+    const { exit, answer } = await asJson({
+      ...readable,
+      nodePools: many(20, (n) => aNodePool({ name: `pool-${n}` })),
+      nodeClaims: many(1_000, (n) => aClaim({ name: `claim-${n}`, pool: `pool-${n % 20}` })),
+      nodes: many(1_000, (n) => aNode({ name: `node-${n}`, pool: `pool-${n % 20}` })),
+      pods: [karpentersPod(), ...many(10_000, (n) => aPod({ name: `pod-${n}`, node: `node-${n % 1_000}` }))],
+    });
+    expect(exit).toBe(0);
+    const readOf = (name: string) => answer.sources.find((one: { name: string }) => one.name === name).read;
+    expect(["pods", "nodes", "NodeClaims"].map(readOf)).toEqual(["10001", "1000", "1000"]);
+    expect(answer.allowed).toHaveLength(20);
+    expect(process.cpuUsage(begin).user / 1_000_000).toBeLessThan(10);
+  });
+});
