@@ -113,4 +113,7 @@ export function priceFlag(text: string): number {
 export const typedFlags = (command: Command, isMeant: (option: Option) => boolean): readonly string[] =>
   command.options
     .filter((option) => command.getOptionValueSource(option.attributeName()) === "cli" && isMeant(option))
-    .flatMap((option) => [option.long ?? "", String(command.opts()[option.attributeName()])]);
+    .flatMap((option) => {
+      const value = command.getOptionValue(option.attributeName());
+      return [option.long ?? "", ...(value === true ? [] : [String(value)])];
+    });

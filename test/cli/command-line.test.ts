@@ -6,6 +6,8 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
+import { run as runCommand } from "../../cli/commands/run.ts";
+import { typedFlags } from "../../cli/terminal/flags.ts";
 import { calledAs } from "../../cli/terminal/terminal.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { version } from "../../lambda/version.ts";
@@ -62,6 +64,14 @@ describe("the command line", () => {
     const help = await ask("run", "--help");
     expect(help).toContain(`Usage: ${called} run `);
     expect(help).toContain(`  $ ${called} run --`);
+  });
+
+  it("prints flags again as they can be typed, those without a value alone", () => {
+    const command = runCommand(new CollectedTerminal());
+    const typed = ["--observe", "--page", "--hold", "2m", "--release-on-exit", "--context", "a b"];
+    command.parseOptions(typed);
+    const again = typedFlags(command, ({ long }) => long !== "--observe");
+    expect(again.toSorted()).toEqual(typed.slice(1).toSorted());
   });
 
   it("ends well when the reader of its output has read enough", async () => {
