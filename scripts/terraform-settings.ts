@@ -47,11 +47,18 @@ const aligned = (pairs: readonly (readonly [name: string, value: string])[]): st
 /** As Terraform writes names. */
 const snakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** Settings by the names of their variables; without a cap is left to the CDK. */
+const readable = (meaning: string): string =>
+  meaning
+    .replace(", `0s` for no cap", "")
+    .replaceAll(/`(\w+)(?==|`)/g, (_, name: string) => (name in settingsTable ? snakeCase(name) : name))
+    .replaceAll("`", "");
+
 function variableOf(name: string, setting: Setting): string {
   const { value, default: fallback, unset } = setting;
   const usual = unset === "required" ? "" : ` (default: ${fallback ?? unset?.replaceAll("`", "")})`;
   const attributes = [
-    `description = ${JSON.stringify(meaningOf(setting).replaceAll("`", "") + usual)}`,
+    `description = ${JSON.stringify(readable(meaningOf(setting)) + usual)}`,
     `type        = ${value.kind === "list" ? "list(string)" : "string"}`,
     unset === "required" ? "nullable    = false" : "default     = null",
   ];
@@ -74,7 +81,8 @@ function rangeOf(value: Setting["value"]): string {
 function problemOf(name: string, setting: Setting): readonly string[] {
   const { value } = setting;
   const given = `local.given.${snakeCase(name)}`;
-  const problem = JSON.stringify(`${snakeCase(name)} must be ${expectedOf(setting)}`);
+  const expected = expectedOf(setting).replace(", or 0s for no cap", "");
+  const problem = JSON.stringify(`${snakeCase(name)} must be ${expected}`);
   if (value.kind === "choice")
     return [`contains([${value.choices.map((one) => `"${one}"`).join(", ")}], ${given}) ? "" : ${problem}`];
   if (value.kind === "duration")

@@ -31,13 +31,13 @@ variable "eviction_cost" {
 }
 
 variable "max_hold" {
-  description = "with hold=auto: how long after the last launch all nodes are released, those with Jobs when done; else: how long launches hold without a break, 0s for no cap (1m to 168h) (default: 2h)"
+  description = "with hold=auto: how long after the last launch all nodes are released, those with Jobs when done; else: how long launches hold without a break (1m to 168h) (default: 2h)"
   type        = string
   default     = null
 }
 
 variable "breather" {
-  description = "with a constant hold: after maxHold, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h) (default: 10m)"
+  description = "with a constant hold: after max_hold, launches hold nothing for this long, so that Karpenter can consolidate (1m to 24h) (default: 10m)"
   type        = string
   default     = null
 }
@@ -191,7 +191,7 @@ locals {
     contains(local.out_of_range, "hold") ? "hold must be auto, or a duration from 1m to 24h, like 90s, 20m, 2h or 1d" : "",
     contains(local.out_of_range, "relaunch_cost") ? "relaunch_cost must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d" : "",
     contains(local.out_of_range, "eviction_cost") ? "eviction_cost must be a duration from 0s to 24h, like 90s, 20m, 2h or 1d" : "",
-    contains(local.out_of_range, "max_hold") ? "max_hold must be a duration from 1m to 168h, or 0s for no cap, like 90s, 20m, 2h or 1d" : "",
+    contains(local.out_of_range, "max_hold") ? "max_hold must be a duration from 1m to 168h, like 90s, 20m, 2h or 1d" : "",
     contains(local.out_of_range, "breather") ? "breather must be a duration from 1m to 24h, like 90s, 20m, 2h or 1d" : "",
     contains(local.out_of_range, "max_request") ? "max_request must be a duration from 1m to 2160h, like 90s, 20m, 2h or 1d" : "",
     contains(local.out_of_range, "initial_delay") ? "initial_delay must be a duration from 0s to 15m, like 90s, 20m, 2h or 1d" : "",
