@@ -32,11 +32,7 @@ const inside = answering<Answer>()(
   fields({
     version: anyText,
     at: moment,
-    rules: fields({
-      ...rules.entries,
-      sweepEvery: count,
-      nodeEvents: flag,
-    }),
+    rules: fields({ ...rules.entries, sweepEvery: count, nodeEvents: flag }),
     record: link({
       holds: list(presentHold, many),
       pauses: list(fields({ scope, since: moment, until: moment, because: anyText }), many),

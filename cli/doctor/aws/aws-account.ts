@@ -5,7 +5,6 @@ import { Lambda } from "@aws-sdk/client-lambda";
 import { Scheduler } from "@aws-sdk/client-scheduler";
 import { STS } from "@aws-sdk/client-sts";
 import { functionName, type Part } from "../../../infra/names.ts";
-import { isAws } from "../../../lambda/aws/errors.ts";
 import { describeCluster } from "../../../lambda/aws/usable-cluster.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { unlessGone } from "../../aws-errors.ts";
@@ -38,25 +37,28 @@ export function awsAccount(given: AwsConfig, cluster: string) {
   const sts = new STS(config);
   const cloudWatch = new CloudWatch(config);
 
-  async function readSchedules(GroupName: string) {
-    const names: string[] = [];
-    const pages = scheduler.paginateListSchedules({ GroupName }, { stopOnSameToken: true });
-    for await (const { Schedules = [] } of pages) {
-      names.push(...Schedules.map(({ Name }) => textIn(Name)));
-      if (names.length >= mostSchedules) break;
-    }
-    const found = await Promise.all(
-      names.map((Name) => unlessGone(scheduler.getSchedule({ GroupName, Name }))),
+  async function readSchedule(GroupName: string, Name: unknown) {
+    const found = await unlessGone(scheduler.getSchedule({ GroupName, Name: textIn(Name) }));
+    return (
+      found && {
+        name: textIn(found.Name),
+        isEnabled: textIn(found.State) !== "DISABLED",
+        expression: textIn(found.ScheduleExpression),
+        targetArn: textIn(found.Target?.Arn),
+        input: textIn(found.Target?.Input),
+      }
     );
-    return found
-      .filter((one) => one !== undefined)
-      .map(({ Name, State, ScheduleExpression, Target }) => ({
-        name: textIn(Name),
-        isEnabled: textIn(State) !== "DISABLED",
-        expression: textIn(ScheduleExpression),
-        targetArn: textIn(Target?.Arn),
-        input: textIn(Target?.Input),
-      }));
+  }
+
+  async function readSchedules(GroupName: string) {
+    const read: Awaited<ReturnType<typeof readSchedule>>[] = [];
+    const pages = scheduler.paginateListSchedules({ GroupName }, { stopOnSameToken: true });
+    // Page by page: requests that wait for a free connection for too long would fail.
+    for await (const { Schedules = [] } of pages) {
+      read.push(...(await Promise.all(Schedules.map(({ Name }) => readSchedule(GroupName, Name)))));
+      if (read.length >= mostSchedules) break;
+    }
+    return read.filter((one) => one !== undefined);
   }
 
   return {
@@ -141,14 +143,10 @@ export function awsAccount(given: AwsConfig, cluster: string) {
     deleteEntry: (clusterName: string, principalArn: string): Promise<unknown> =>
       unlessGone(eks.deleteAccessEntry({ clusterName, principalArn })),
 
-    async admit(clusterName: string, principalArn: string): Promise<void> {
+    /** Puts a principal into our group, by a new access entry or the one that it has. */
+    admit(clusterName: string, principalArn: string, hasEntry: boolean): Promise<unknown> {
       const entry = { clusterName, principalArn, kubernetesGroups: [holderName] };
-      try {
-        await eks.createAccessEntry({ ...entry, type: "STANDARD" });
-      } catch (error) {
-        if (!isAws(error, "exists already")) throw error;
-        await eks.updateAccessEntry(entry);
-      }
+      return hasEntry ? eks.updateAccessEntry(entry) : eks.createAccessEntry({ ...entry, type: "STANDARD" });
     },
 
     /** The services and accounts that a role trusts, as the text of a policy. */

@@ -27,17 +27,16 @@ export const ofCluster = {
       Object.values(functions).map(async ({ name, roleArn }) => {
         const groups = await account.accessGroups(cluster, roleArn);
         if (groups?.includes(holderName)) return false;
-        const what = groups
-          ? `the access entry of ${name} is not in group ${holderName}`
-          : `${name} has no access entry: the cluster does not let it in`;
+        const [what, verb] = groups
+          ? [`the access entry of ${name} is not in group ${holderName}`, "update"]
+          : [`${name} has no access entry: the cluster does not let it in`, "create"];
         const remedy =
-          `aws eks ${groups ? "update" : "create"}-access-entry --cluster-name ${cluster} ` +
+          `aws eks ${verb}-access-entry --cluster-name ${cluster} ` +
           `--principal-arn ${roleArn} --kubernetes-groups ${holderName}`;
-        const fix = {
+        return fail(what, remedy, {
           action: `let ${name} into the cluster again`,
-          apply: () => account.admit(cluster, roleArn),
-        };
-        return fail(what, remedy, fix);
+          apply: () => account.admit(cluster, roleArn, groups !== undefined),
+        });
       }),
     );
     return orOk(found, `${found.length} roles in group ${holderName}`);
