@@ -32,10 +32,10 @@ export function timeStep(span: number, most = 12): number {
   return fits ?? Math.ceil(span / day / most) * day;
 }
 
-/** Round moments within a range, counted from an origin. */
-export function timeTicks(from: number, to: number, origin: number, most = 12): readonly number[] {
+/** Round moments within a range. */
+export function timeTicks(from: number, to: number, most = 12): readonly number[] {
   const step = timeStep(to - from, most);
-  const first = Math.ceil((from - origin) / step) * step + origin;
+  const first = Math.ceil(from / step) * step;
   const count = Math.max(0, Math.floor((to - first) / step) + 1);
   return Array.from({ length: count }, (_, i) => first + i * step);
 }

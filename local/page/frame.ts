@@ -35,7 +35,7 @@ export function drawFrame(
       ...(width && { width }),
     }),
     tables: timelineTables(timeline, clock),
-    held: heldNow(timeline, clock) + goingNow(events, timeline, clock),
+    held: heldNow(timeline, clock) + goingNow(events, clock),
   };
 }
 
@@ -72,7 +72,7 @@ export function formatState(events: readonly TimelineEvent[], options: StateOpti
 
 function sentenceOf(hold: HoldBand, { offset = 0, observes }: StateOptions): string {
   if (hold.fencedAt !== undefined) return `The hold of ${placeOf(hold)} ends: ${hold.ended}.`;
-  const until = formatMoment(hold.until, 0, { kind: "utc", offset });
+  const until = formatMoment(hold.until, { offset });
   return observes
     ? `With mode=hold, Karpenter could not disrupt ${placeOf(hold)} until ${until}.`
     : `Karpenter may not disrupt ${placeOf(hold)} until ${until}.`;

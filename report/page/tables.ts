@@ -26,14 +26,14 @@ export function table(
 
 /** The picture in words, as HTML tables: holds, nodes and what happened, the newest first. */
 export function timelineTables(timeline: Timeline, clock: ClockStyle): string {
-  const at = (moment: number) => formatTime(moment, timeline.from, clock);
+  const at = (moment: number) => formatTime(moment, clock);
   const span = ({ from, to, isOpen }: Span) => [
     from < timeline.from ? "before" : at(from),
     isOpen ? "going on" : at(to),
-    formatSpan(to - from, clock),
+    formatSpan(to - from),
   ];
   const total = (spans: readonly Span[]) => spans.reduce((sum, { from, to }) => sum + to - from, 0);
-  const heldFor = (spans: readonly Span[]) => (spans.length === 0 ? "" : formatSpan(total(spans), clock));
+  const heldFor = (spans: readonly Span[]) => (spans.length === 0 ? "" : formatSpan(total(spans)));
   // For past holds only the number of extensions is known; it is shown with the reason.
   const isExtended = timeline.holds.some(({ extensions }) => extensions.length > 0);
   const holds = timeline.holds
@@ -72,14 +72,14 @@ export function timelineTables(timeline: Timeline, clock: ClockStyle): string {
 
 /** What is held now: until when, how long that still is, why, and which nodes; and which are never held. */
 export function heldNow(timeline: Timeline, clock: ClockStyle): string {
-  const { lanes, holds, from, to } = timeline;
+  const { lanes, holds, to } = timeline;
   const present = lanes.filter(({ isOpen }) => isOpen);
   const rows = holds
     .filter(({ isOpen }) => isOpen)
     .map((hold) => [
       hold.scope === "cluster" ? "the cluster" : hold.scope,
-      hold.fencedAt === undefined ? formatMoment(hold.until, from, clock) : "now",
-      hold.fencedAt === undefined ? formatSpan(Math.max(0, hold.until - to), clock) : "releasing",
+      hold.fencedAt === undefined ? formatMoment(hold.until, clock) : "now",
+      hold.fencedAt === undefined ? formatSpan(Math.max(0, hold.until - to)) : "releasing",
       hold.because,
       namesOf(nodesOf(present, hold)),
     ]);
@@ -99,9 +99,9 @@ export function heldNow(timeline: Timeline, clock: ClockStyle): string {
 }
 
 /** The nodes that no longer pay: when each is let go, if nothing changes, and why. */
-export function goingNow(events: readonly TimelineEvent[], { from }: Timeline, clock: ClockStyle): string {
+export function goingNow(events: readonly TimelineEvent[], clock: ClockStyle): string {
   const goes = ({ isLetGo, dueAt }: NodeVerdict) =>
-    isLetGo ? "now" : dueAt ? formatMoment(dueAt.getTime(), from, clock) : "–";
+    isLetGo ? "now" : dueAt ? formatMoment(dueAt.getTime(), clock) : "–";
   const rows = eventsOf(events, "look").flatMap(({ verdicts }) =>
     verdicts.map((one) => [one.name, goes(one), one.because]),
   );

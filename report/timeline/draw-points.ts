@@ -77,7 +77,7 @@ function drawHeap(
   const place = first && placeOf(first, timeline, layout, lanes);
   if (!place) return "";
   const { kind, node } = first;
-  const lines = heap.map(({ at, text: label }) => `${formatTime(at, timeline.from, clock)} ${label}`);
+  const lines = heap.map(({ at, text: label }) => `${formatTime(at, clock)} ${label}`);
   const size = node === undefined ? largest : Math.min(largest, Math.max(smallest, place.room * 0.4));
   const isCounted = kind === "eviction" && heap.length > 1 && place.room > 8;
   const count = isCounted ? drawCount(heap.length, place) : "";

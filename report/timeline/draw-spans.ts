@@ -34,7 +34,7 @@ function drawHold(hold: HoldBand, timeline: Timeline, layout: Layout, clock: Clo
       "stroke-opacity": 0.85,
     }),
   );
-  const title = hint(formatHold(hold, timeline, clock));
+  const title = hint(formatHold(hold, clock));
   return element(
     "g",
     { class: "hold" },
@@ -63,9 +63,9 @@ function planned(
 }
 
 /** A hold in a sentence. */
-export function formatHold(hold: HoldBand, timeline: Timeline, clock: ClockStyle): string {
-  const at = (moment: number) => formatTime(moment, timeline.from, clock);
-  const end = hold.isOpen ? "going on" : `until ${at(hold.to)} (${formatSpan(hold.to - hold.from, clock)})`;
+function formatHold(hold: HoldBand, clock: ClockStyle): string {
+  const at = (moment: number) => formatTime(moment, clock);
+  const end = hold.isOpen ? "going on" : `until ${at(hold.to)} (${formatSpan(hold.to - hold.from)})`;
   const times = hold.extensions.length;
   const extended = times > 0 ? `, extended ${times === 1 ? "once" : `${times} times`}` : "";
   const why = [hold.because, hold.ended].filter(Boolean).join("; ended: ");
@@ -117,14 +117,14 @@ function drawLane(lane: Lane, index: number, timeline: Timeline, layout: Layout)
 }
 
 /** A node in a sentence. */
-export function laneOf(lane: Lane, timeline: Timeline, clock: ClockStyle): string {
-  const at = (moment: number) => formatTime(moment, timeline.from, clock);
+function laneOf(lane: Lane, timeline: Timeline, clock: ClockStyle): string {
+  const at = (moment: number) => formatTime(moment, clock);
   const sum = (spans: readonly Span[]) => spans.reduce((total, { from, to }) => total + to - from, 0);
   const joined = lane.from <= timeline.from ? "there from the beginning" : `joined ${at(lane.from)}`;
   const gone = lane.isOpen ? "still there" : `gone ${at(lane.to)}`;
-  const held = lane.held.length > 0 ? `, held for ${formatSpan(sum(lane.held), clock)}` : "";
+  const held = lane.held.length > 0 ? `, held for ${formatSpan(sum(lane.held))}` : "";
   const own = lane.userHeld.length > 0 ? ", held by its user" : "";
   const never = lane.excluded.length > 0 ? ", kept out of holds by its label" : "";
   const pool = lane.nodePool && ` (${lane.nodePool})`;
-  return `${lane.node}${pool}: ${joined}, ${gone}, lived ${formatSpan(lane.to - lane.from, clock)}${held}${own}${never}`;
+  return `${lane.node}${pool}: ${joined}, ${gone}, lived ${formatSpan(lane.to - lane.from)}${held}${own}${never}`;
 }

@@ -1,30 +1,26 @@
 import { element } from "../markup.ts";
 import { type Colour, colour, picture, text } from "../page/picture.ts";
 import { timeTicks } from "../scale.ts";
-import { type ClockStyle, counted, formatSpan, formatTime, localTime, realMinute } from "./clock.ts";
+import { type ClockStyle, counted, formatSpan, formatTime, localTime } from "./clock.ts";
 import { drawPoints, shapeOf } from "./draw-points.ts";
 import { drawHolds, drawLanes } from "./draw-spans.ts";
 import type { PointKind } from "./events.ts";
 import { edgeOf, type Layout, type LayoutOptions, layOut, legendRow, usualWidth } from "./layout.ts";
 import type { Timeline } from "./timeline.ts";
 
-export type TimelineOptions = LayoutOptions &
-  Readonly<{ title: string; subtitle?: string; clock?: ClockStyle }>;
-
-const elapsed: ClockStyle = { kind: "elapsed", minute: realMinute };
+export type TimelineOptions = LayoutOptions & Readonly<{ title: string; clock?: ClockStyle }>;
 
 /** Nodes as lanes, holds as bands, and what happened as points: one picture, as SVG. */
 export function drawTimeline(timeline: Timeline, options: TimelineOptions): string {
-  const { title, clock = elapsed } = options;
+  const { title, clock = {} } = options;
   const legend = legendRowsOf(timeline, options.width ?? usualWidth);
   const layout = layOut(timeline, { ...options, legendRows: legend.length });
   const { width, height, edge } = layout;
-  const description = summaryOf(timeline, clock);
-  const subtitle = options.subtitle ?? description;
+  const description = summaryOf(timeline);
   return picture(
     { width, height, title, description, rules: ".knh .lane:hover rect{filter:brightness(1.15)}" },
     text(edge, 32, title, { class: "title" }),
-    text(edge, 52, subtitle, { class: "faint" }),
+    text(edge, 52, description, { class: "faint" }),
     ...legend,
     drawAxis(timeline, layout, clock),
     drawHolds(timeline, layout, clock),
@@ -57,17 +53,12 @@ function drawNow({ to }: Timeline, { end, x, plot, strips }: Layout): string {
 
 function drawAxis(timeline: Timeline, layout: Layout, clock: ClockStyle): string {
   const { left, right, top, bottom } = layout.plot;
-  const factor = clock.kind === "elapsed" ? realMinute / clock.minute : 1;
-  const origin = clock.kind === "elapsed" ? timeline.from * factor : 0;
   const most = Math.min(12, Math.floor((right - left) / 64));
-  const ticks = timeTicks(timeline.from * factor, layout.end * factor, origin, most).map(
-    (tick) => tick / factor,
-  );
+  const ticks = timeTicks(timeline.from, layout.end, most);
   const rowAt = (row: number) => bottom + 18 + 14 * row;
-  const unit = clock.kind === "utc" ? "UTC" : clock.minute === realMinute ? "min:s" : "scaled min:s";
-  const rows = [(at: number) => formatTime(at, timeline.from, clock)];
-  const units = [unit];
-  if (clock.kind === "utc" && clock.offset) {
+  const rows = [(at: number) => formatTime(at, clock)];
+  const units = ["UTC"];
+  if (clock.offset) {
     rows.push((at) => localTime(at, clock));
     units.push("local");
   }
@@ -150,7 +141,7 @@ function legendRowsOf(timeline: Timeline, width: number): readonly string[] {
 }
 
 /** A picture in a sentence: for those who do not see it, and below its title. */
-export function summaryOf({ from, to, lanes, holds, points }: Timeline, clock: ClockStyle): string {
+function summaryOf({ from, to, lanes, holds, points }: Timeline): string {
   const count = (kind: PointKind) => points.filter((point) => point.kind === kind).length;
   const parts = [
     ...(lanes.length > 0 ? [counted(lanes.length, "node")] : []),
@@ -159,5 +150,5 @@ export function summaryOf({ from, to, lanes, holds, points }: Timeline, clock: C
     ...(count("eviction") > 0 ? [counted(count("eviction"), "pod evicted", "pods evicted")] : []),
     ...(count("image") > 0 ? [counted(count("image"), "image pulled", "images pulled")] : []),
   ];
-  return `${parts.join(", ")} in ${formatSpan(to - from, clock)}`;
+  return `${parts.join(", ")} in ${formatSpan(to - from)}`;
 }

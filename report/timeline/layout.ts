@@ -25,16 +25,14 @@ export type LayoutOptions = Readonly<{
   width?: number;
   /** How far the plot continues after the timeline, for what is planned; by default not at all. */
   end?: number;
-  /** All lanes together become no taller than this, however many there are. */
-  lanesHeight?: number;
-  /** The height of a lane, so that pictures can be compared; by default as tall as fits. */
-  laneHeight?: number;
   /** How many rows the legend has; one by default. */
   legendRows?: number;
 }>;
 
 export const usualWidth = 1200;
 const tallest = 22;
+/** All lanes together become no taller than this, however many there are. */
+const lanesHeight = 900;
 const readable = 12;
 const stripHeight = 22;
 /** On a phone every unit counts. */
@@ -47,11 +45,11 @@ export const edgeOf = (width: number): number => (width < narrow ? 12 : 24);
 
 /** Gives every lane its room: tall and named while they are few, thin when they are hundreds. */
 export function layOut(timeline: Timeline, options: LayoutOptions = {}): Layout {
-  const { width = usualWidth, lanesHeight = 900, end = timeline.to } = options;
+  const { width = usualWidth, end = timeline.to } = options;
   const edge = edgeOf(width);
   const header = headerOf(options.legendRows ?? 1);
   const count = timeline.lanes.length;
-  const pitch = options.laneHeight ?? Math.min(tallest, lanesHeight / Math.max(1, count));
+  const pitch = Math.min(tallest, lanesHeight / Math.max(1, count));
   const showsNames = count > 0 && pitch >= readable;
   const scopes = [...new Set(timeline.holds.map(({ scope }) => scope))].toSorted();
   const longest = width < narrow ? 14 : 24;

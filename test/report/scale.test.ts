@@ -17,10 +17,10 @@ describe("ticks", () => {
   it.each([10_000, 90_000, 600_000, 7_200_000, 90 * 86_400_000])(
     "of time are few enough to be read in %d ms",
     (span) => {
-      const ticks = timeTicks(1_000, 1_000 + span, 1_000);
+      const ticks = timeTicks(0, span);
       expect(ticks.length).toBeGreaterThan(2);
       expect(ticks.length).toBeLessThanOrEqual(13);
-      expect(ticks[0]).toBe(1_000);
+      expect(ticks[0]).toBe(0);
       expect((ticks[1] ?? 0) - (ticks[0] ?? 0)).toBe(timeStep(span));
     },
   );
