@@ -11,11 +11,15 @@ import {
   readable,
   type Served,
 } from "./advise-cluster.ts";
+import { churn } from "./karpenter-lines.ts";
 
 const asJson = async (served: Served) => {
   const { exit, output } = await adviseOn(served, "-o", "json");
   return { exit, answer: JSON.parse(output) };
 };
+
+const ofAutoMode = (name: string) =>
+  aNodePool({ name, nodeClass: "eks.amazonaws.com", disruption: { consolidateAfter: "30s" } });
 
 describe("advise on a cluster", () => {
   it("of which only the nodes may be read, shows what nodes alone tell", async () => {
@@ -44,15 +48,13 @@ describe("advise on a cluster", () => {
   });
 
   it("in EKS Auto Mode, reads its events, and says why there is no log", async () => {
-    const pool = (name: string) =>
-      aNodePool({ name, nodeClass: "eks.amazonaws.com", disruption: { consolidateAfter: "30s" } });
     const removed = anEvent(
       ...(["NodeClaim", "general-purpose-1", "DisruptionTerminating"] as const),
       ...(["Disrupting NodeClaim: Empty", minutes(20)] as const),
     );
     const served = {
       ...{ ...readable, pods: [aPod({ name: "web", node: "i-1" })], eventsOfAutoMode: [removed] },
-      nodePools: [pool("general-purpose"), pool("system")],
+      nodePools: [ofAutoMode("general-purpose"), ofAutoMode("system")],
       nodeClaims: [aClaim({ name: "general-purpose-2", pool: "general-purpose" })],
       nodes: [aNode({ name: "i-1", pool: "general-purpose" })],
     };
@@ -63,6 +65,19 @@ describe("advise on a cluster", () => {
     expect(answer.sources).toContainEqual({ name: "Karpenter's log", read: `no: ${outside}` });
     expect(answer.advice.because).toContain(`${outside}, and only its log has the pods`);
     expect(answer.advice.because).toContain('"run --observe" shows what would be held');
+  });
+
+  it("in EKS Auto Mode, tries no setting of the NodePools that AWS lets nobody change", async () => {
+    const tried = async (name: string) => {
+      const log = churn(20).join("\n");
+      const { answer } = await asJson({ ...readable, log, nodePools: [ofAutoMode(name)] });
+      return answer.ranking.candidates.map((one: { name: string }) => one.name).toSorted();
+    };
+    const holders = ["as it is", "hold=20m", "hold=auto"];
+    expect(await tried("general-purpose")).toEqual(holders);
+    expect(await tried("own")).toEqual(
+      [...holders, "WhenEmpty", "budget 6 of 60 min", "consolidateAfter 5m"].toSorted(),
+    );
   });
 
   it("whose schedules Karpenter cannot read, shows that it removes nothing, and what to change", async () => {
