@@ -34,6 +34,8 @@ export async function checkScope(
       `scope must be ${expected} with this deployment's settings, not "${scope}"`,
     ]);
   }
+  if (nodePool !== undefined && operation !== "release" && !admits(rules.nodePools, nodePool))
+    throw new BadInputError(`Cannot ${operation}`, [`the setting nodePools leaves out NodePool ${nodePool}`]);
   if (nodePool === undefined || isRecorded || mayHaveNoNodes) return;
   const [present, { records }] = await Promise.all([context.nodes.nodePools(context), context.holds.all()]);
   // Marks from before a change of the settings may be on the nodes of any NodePool.

@@ -100,9 +100,19 @@ it("a hold that was recorded before `scope` changed can be released", async () =
 describe("a NodePool that the settings leave out", () => {
   const rules = { ...byNodePool, nodePools: { only: [], except: ["gpu"] } };
 
-  it.each(["hold", "pause", "resume"] as const)("counts as one without nodes: %s", async (name) => {
+  it("is in no list of those with nodes", async () => {
     const { context } = contextWith({ nodePools, rules });
-    await expect(operations[name](context, "nodepool/gpu")).rejects.toThrow("with nodes: default;");
+    await expect(operations.hold(context, "nodepool/web")).rejects.toThrow("with nodes: default;");
+  });
+
+  it.each(["hold", "pause", "resume"] as const)("is refused, also with a record: %s", async (name) => {
+    const gpu = aHeldRecord({ scope: "nodepool/gpu" });
+    for (const records of [[], [gpu]]) {
+      const { context } = contextWith({ nodePools, rules, records });
+      await expect(operations[name](context, gpu.scope)).rejects.toThrow(
+        `Cannot ${name}: the setting nodePools leaves out NodePool gpu`,
+      );
+    }
   });
 
   it("can be released, because its nodes may still be marked", async () => {
