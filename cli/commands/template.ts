@@ -19,7 +19,12 @@ type TemplateOptions = Readonly<{
 
 const { cluster: _, ...others } = settingsTable;
 const settings = Object.entries<Setting>(others);
-const filledIn = Object.fromEntries(settings.filter(([, { constructOnly }]) => !constructOnly));
+/** Without a cap there is one alarm less, so the CDK alone can leave it out. */
+const filledIn = Object.fromEntries(
+  settings
+    .filter(([, { constructOnly }]) => !constructOnly)
+    .map(([name, one]) => [name, { ...one, help: one.help.replace(", `0s` for no cap", "") }]),
+);
 const ofConstruct = settings.filter(([, { constructOnly }]) => constructOnly).map(([name]) => name);
 
 const topicArn = settingsTable.alarmTopicArn.value.example;
