@@ -8,29 +8,54 @@ import { documentLink } from "../../infra/package-root.ts";
 export const summaryOf = (template: Template): readonly string[] =>
   withoutRepeats([...resourcesOf(template)].map(([name, fields]) => [name, ...linesOf(fields, 1)]));
 
-/** One paragraph for all that are alike; a field or item of more than three lines refers to an earlier one that has it. */
+/** One paragraph for all that are alike; of one that is much like an earlier one, what differs. */
 function withoutRepeats(paragraphs: readonly (readonly string[])[]): readonly string[] {
-  const first = new Map<string, string>();
-  const depthOf = (line: string) => line.search(/\S/);
+  const shown: Readonly<{ resource: string; type: string; fields: readonly string[] }>[] = [];
+  const items = new Map<string, string>();
   const alike = Map.groupBy(paragraphs, ([name, ...rest]) => [name?.replace(/\S+/, ""), ...rest].join("\n"));
   return [...alike].map(([text, all]) => {
-    const [type, ...lines] = text.split("\n");
+    const [type = "", ...lines] = text.split("\n");
     const resource = all.map(([name]) => name?.replace(/ .*/, "")).join(", ");
-    const shown = [`${resource}${type}`];
-    while (lines.length > 0) {
-      const [line = "", ...others] = lines;
-      const next = others.findIndex((one) => depthOf(one) <= depthOf(line));
-      const field = lines.slice(0, next < 0 ? lines.length : next + 1);
-      const isItem = line.endsWith("-");
-      const known = first.get(field.join()) ?? resource;
-      const isShort = field.length > 3 && known !== resource && (isItem || depthOf(line) === 2);
-      const about = isItem ? `, ${field.find((one) => one.includes(": "))?.trim()}` : "";
-      shown.push(isShort ? `${line} as in ${known}${about}` : line);
-      lines.splice(0, isShort ? field.length : 1);
-      first.set(field.join(), known);
-    }
-    return shown.join("\n");
+    const fields = blocksIn(lines, 2);
+    const common = (other: (typeof shown)[number]) =>
+      other.type === type ? other.fields.filter((field) => fields.includes(field)).length : 0;
+    const [near] = shown.toSorted((a, b) => common(b) - common(a));
+    shown.push({ resource, type, fields });
+    if (!near || common(near) < 3)
+      return [`${resource}${type}`, ...fields.map((field) => withKnownItems(field, resource, items))].join(
+        "\n",
+      );
+    const nameOf = (field: string) => /[^:]+:/.exec(field)?.[0];
+    const names = new Set(fields.map(nameOf));
+    const missing = near.fields.map(nameOf).filter((name) => !names.has(name));
+    const differing = fields.filter((field) => !near.fields.includes(field));
+    return [
+      `${resource}${type} as ${near.resource}, but for`,
+      ...differing,
+      ...missing.map((name) => `${name} none`),
+    ].join("\n");
   });
+}
+
+/** Items of more than two lines that an earlier resource has refer to it by their first line. */
+const withKnownItems = (field: string, resource: string, known: Map<string, string>): string =>
+  blocksIn(field.split("\n"), 4)
+    .map((item) => {
+      const first = known.get(item) ?? resource;
+      known.set(item, first);
+      const [line = "", ...others] = item.split("\n");
+      const isKnown = line.startsWith("    - ") && others.length > 1 && first !== resource;
+      return isKnown ? `${line}, as in ${first}` : item;
+    })
+    .join("\n");
+
+/** Lines as blocks that begin where the indent is this much or less. */
+function blocksIn(lines: readonly string[], indent: number): readonly string[] {
+  const blocks: string[][] = [];
+  for (const line of lines)
+    if (line.search(/\S/) <= indent || blocks.length === 0) blocks.push([line]);
+    else blocks.at(-1)?.push(line);
+  return blocks.map((block) => block.join("\n"));
 }
 
 /** References by name, and nothing that changes with every build. */
@@ -116,8 +141,9 @@ function linesOf(value: unknown, depth: number): string[] {
   return Object.entries(Object(value)).flatMap(([name, one]) => {
     const label = Array.isArray(value) ? "-" : `${name}:`;
     const text = short(one);
-    return text === undefined
-      ? [`${indent}${label}`, ...linesOf(one, depth + 1)]
-      : [`${indent}${label} ${text}`];
+    if (text !== undefined) return [`${indent}${label} ${text}`];
+    const lines = linesOf(one, depth + 1);
+    if (label !== "-") return [`${indent}${label}`, ...lines];
+    return [`${indent}- ${lines[0]?.trim()}`, ...lines.slice(1)];
   });
 }
