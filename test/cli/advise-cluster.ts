@@ -1,11 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { commandLine } from "../../cli/command-line.ts";
 import { after, hours } from "../../lambda/core/duration.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import type { Json } from "../../simulator/fake-kubernetes/objects.ts";
-import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
+import { typed } from "../support/typed.ts";
 
 export type NodePoolGiven = Readonly<{
   name: string;
@@ -167,11 +166,7 @@ export async function clusterWith(
 }
 
 /** Runs the command, and returns what it printed. */
-export async function advise(...words: readonly string[]) {
-  const terminal = new CollectedTerminal();
-  const exit = await commandLine(["advise", ...words], terminal);
-  return { exit, output: terminal.output, reported: terminal.reported };
-}
+export const advise = (...words: readonly string[]) => typed(["advise", ...words]);
 
 /** The same on a cluster with these objects. */
 export async function adviseOn(served: Served, ...words: readonly string[]) {

@@ -3,17 +3,9 @@ import { fromLog, pairsOf } from "../../cli/advise/happened.ts";
 import type { History } from "../../cli/advise/history.ts";
 import { readKarpenterLog } from "../../cli/advise/karpenter-log.ts";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
-import {
-  at,
-  churn,
-  deleted,
-  disrupted,
-  disruptedBefore1_1,
-  gaveUp,
-  launched,
-  nth,
-} from "./karpenter-lines.ts";
+import * as karpenter from "./karpenter-lines.ts";
 
+const { at, churn, deleted, disrupted, disruptedBefore1_1, gaveUp, launched, nth } = karpenter;
 const [a, b, c] = [nth(1), nth(2), nth(3)];
 function read(...lines: readonly (string | readonly string[])[]): History {
   const history = readKarpenterLog(lines.flat().join("\n"));
@@ -22,12 +14,8 @@ function read(...lines: readonly (string | readonly string[])[]): History {
 }
 
 it("finds each launch, and each removal with its reason and its part of the pods", () => {
-  const { launches, removals, from, until } = read(
-    launched(a, 0),
-    launched(b, 1),
-    disrupted([a, b], 10, { pods: 3 }),
-    deleted(a, 11),
-  );
+  const both = disrupted([a, b], 10, { pods: 3 });
+  const { launches, removals, from, until } = read(launched(a, 0), launched(b, 1), both, deleted(a, 11));
   expect({ from, until }).toEqual({ from: at(0), until: at(11) });
   expect(launches.map(({ node, nodePool }) => [node, nodePool])).toEqual([
     [a, "default"],
@@ -50,22 +38,16 @@ it("knows what a replacement saves from the sizes of both nodes, and nothing whe
 });
 
 it("takes a launch that comes later, or is one more, for one that pods asked for", () => {
-  const { launches } = read(
-    launched(a, 0),
-    disrupted([a], 10, { replacements: 1 }),
-    launched(b, 10),
-    launched(c, 10),
-    launched(nth(4), 12),
-  );
-  expect(launches.map(({ isReplacement }) => isReplacement ?? false)).toEqual([false, true, false, false]);
-  const late = read(launched(a, 0), disrupted([a], 10, { replacements: 1 }), launched(b, 11));
-  expect(late.launches.map(({ isReplacement }) => isReplacement)).toEqual([undefined, undefined]);
+  const replaced = [...launched(a, 0), disrupted([a], 10, { replacements: 1 })];
+  const which = (...later: readonly (readonly string[])[]) =>
+    read(replaced, ...later).launches.map(({ isReplacement }) => isReplacement ?? false);
+  expect(which(launched(b, 10), launched(c, 10), launched(nth(4), 12))).toEqual([false, true, false, false]);
+  expect(which(launched(b, 11))).toEqual([false, false]);
 });
 
 it("forgets a command that Karpenter gave up", () => {
-  expect(read(disrupted([a], 1), gaveUp([a], 2), disrupted([b], 3)).removals.map(({ node }) => node)).toEqual(
-    [b],
-  );
+  const { removals } = read(disrupted([a], 1), gaveUp([a], 2), disrupted([b], 3));
+  expect(removals.map(({ node }) => node)).toEqual([b]);
 });
 
 it("counts a command that Karpenter repeats once", () => {
@@ -92,9 +74,8 @@ it("takes off prefixes and a collector's record, passes over other lines, and br
 });
 
 it("counts nodes that ended without a command apart, because nobody chose them", () => {
-  const account = fromLog(
-    read(launched(a, 0), launched(b, 0), disrupted([a], 5), deleted(a, 6), deleted(b, 9)),
-  );
+  const ends = [disrupted([a], 5), deleted(a, 6), deleted(b, 9)];
+  const account = fromLog(read(launched(a, 0), launched(b, 0), ends));
   expect(account).toMatchObject({ removed: 2, byReason: { Underutilized: 1, Other: 1 } });
   expect(account.lifetime).toBe(minutes(5) - seconds(2));
 });

@@ -25,6 +25,9 @@ const churned = (times = 20, more = {}) => {
   return read;
 };
 const named = (candidates: readonly Candidate[]) => new Map(candidates.map((one) => [one.name, one]));
+/** The time of nodes, in minutes, that this candidate would have cost. */
+const minutesOf = (lived: History, name: string) =>
+  (named(rank(lived, question()).candidates).get(name)?.nodeHours ?? 0) * 60;
 
 describe("a ranking", () => {
   it("has one price for all: the time of nodes, launches and evictions", () => {
@@ -37,12 +40,8 @@ describe("a ranking", () => {
       expect(saves).toBeCloseTo((5 * launches + 3 * evictions) / 60 - nodeHours);
     const ranked = candidates.filter(({ open }) => open === 0);
     expect(ranked).toEqual(ranked.toSorted((a, b) => b.saves - a.saves));
-    expect(named(candidates).get("as it is")).toMatchObject({
-      nodeHours: 0,
-      launches: 0,
-      evictions: 0,
-      saves: 0,
-    });
+    const nothing = { nodeHours: 0, launches: 0, evictions: 0, saves: 0 };
+    expect(named(candidates).get("as it is")).toMatchObject(nothing);
   });
 
   it("changes the order with the price", () => {
@@ -55,15 +54,15 @@ describe("a ranking", () => {
     const { candidates, unlearned } = rank(lived, question(more));
     return { ...named(candidates).get("hold=auto"), unlearned };
   };
-  const minutesOf = ({ nodeHours = 0 }: Partial<Candidate>) => nodeHours * 60;
+  const minutesIn = ({ nodeHours = 0 }: Partial<Candidate>) => nodeHours * 60;
   const waits = (consolidateAfter: string) => ({ nodePools: [aPool({ consolidateAfter })] });
 
   it("lets hold=auto keep a node for as long as its removal is worth, from the look that finds it idle", () => {
     const lived = history([launch(0)], [removal(10, { pods: 2 }), removal(10), removal(130)]);
     // 5m + 2 × 3m and 5m; the third is after maxHold.
-    expect(minutesOf(auto(lived))).toBeCloseTo(11 + 5);
+    expect(minutesIn(auto(lived))).toBeCloseTo(11 + 5);
     // Karpenter has waited already, and it is idle since the first look.
-    expect(minutesOf(auto(lived, waits("10m")))).toBeCloseTo(12 - 10);
+    expect(minutesIn(auto(lived, waits("10m")))).toBeCloseTo(12 - 10);
   });
 
   /** Each node is needed again so long after Karpenter has removed it. */
@@ -83,8 +82,8 @@ describe("a ranking", () => {
         "consolidateAfter 3m of NodePool default hides nodes that are soon needed again",
       );
       // Three pauses teach it; each costs five minutes.
-      expect(minutesOf(learned)).toBeCloseTo(3 * 5);
-      expect(minutesOf(unlearned)).toBeCloseTo(12 * (5 - 2));
+      expect(minutesIn(learned)).toBeCloseTo(3 * 5);
+      expect(minutesIn(unlearned)).toBeCloseTo(12 * (5 - 2));
     });
 
     it("waited for where nodes are needed again soon, so that launches are spared", () => {
@@ -116,14 +115,12 @@ describe("a ranking", () => {
 
   it("lets a hold change nothing in its first three minutes, because Karpenter goes on with what it began", () => {
     const lived = history([launch(0)], [removal(2), removal(3), removal(30)]);
-    const held = named(rank(lived, question()).candidates).get("hold=20m");
-    expect((held?.nodeHours ?? 0) * 60).toBeCloseTo(17);
+    expect(minutesOf(lived, "hold=20m")).toBeCloseTo(17);
   });
 
   it("lets the budget hold underutilized nodes back to the last six minutes of the hour, and empty ones not", () => {
     const lived = history([], [removal(10), removal(56), removal(5, { reason: "Empty" })]);
-    const budget = named(rank(lived, question()).candidates).get("budget 6 of 60 min");
-    expect((budget?.nodeHours ?? 0) * 60).toBeCloseTo(44);
+    expect(minutesOf(lived, "budget 6 of 60 min")).toBeCloseTo(44);
   });
 
   it("tries only what a NodePool does not have already", () => {
@@ -139,20 +136,14 @@ describe("a ranking", () => {
     const { candidates } = rank(churned(), question());
     // Each removal evicts four pods, the last of them never happens.
     expect(candidates.at(-1)).toMatchObject({ name: "WhenEmpty", open: 1, launches: 19, evictions: 80 });
-    const all = rank(
-      history([launch(20), launch(20), launch(20)], [removal(1), removal(2), removal(3)]),
-      question(),
-    );
+    const lived = history([launch(20), launch(20), launch(20)], [removal(1), removal(2), removal(3)]);
+    const all = rank(lived, question());
     expect(named(all.candidates).get("WhenEmpty")).toMatchObject({ open: 0, launches: 3 });
   });
 
   it("counts a node that a smaller one replaces by the share that this saves", () => {
-    const lived = history(
-      [],
-      [1, 2, 3].map((minute) => removal(minute, { share: 0.5 })),
-    );
-    const waits = named(rank(lived, question()).candidates).get("consolidateAfter 5m");
-    expect((waits?.nodeHours ?? 0) * 60).toBeCloseTo(3 * 0.5 * 4.5);
+    const removals = [1, 2, 3].map((minute) => removal(minute, { share: 0.5 }));
+    expect(minutesOf(history([], removals), "consolidateAfter 5m")).toBeCloseTo(3 * 0.5 * 4.5);
   });
 
   it("estimates a month from two days on", () => {
@@ -169,11 +160,8 @@ describe("a ranking", () => {
       candidates: [],
       because: expect.stringContaining("removed 2 nodes"),
     });
-    const drifted = history(
-      [],
-      [1, 2, 3].map((minute) => removal(minute, { reason: "Drifted" })),
-    );
-    expect(rank(drifted, question()).because).toContain("removed 0 nodes");
+    const drifted = [1, 2, 3].map((minute) => removal(minute, { reason: "Drifted" }));
+    expect(rank(history([], drifted), question()).because).toContain("removed 0 nodes");
   });
 });
 

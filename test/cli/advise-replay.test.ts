@@ -68,10 +68,8 @@ describe("a replay", () => {
 
   const minute = fc.integer({ min: 0, max: 600 });
   const pool = fc.constantFrom("a", "b");
-  const lived = fc.record({
-    launches: fc.array(fc.record({ at: minute, nodePool: pool }), { maxLength: 30 }),
-    removals: fc.array(fc.record({ at: minute, nodePool: pool }), { maxLength: 30 }),
-  });
+  const moments = fc.array(fc.record({ at: minute, nodePool: pool }), { maxLength: 30 });
+  const lived = fc.record({ launches: moments, removals: moments });
   const policies = fc.oneof(
     fc.integer({ min: 0, max: 90 }).map((n) => delay(minutes(n))),
     fc
@@ -83,13 +81,9 @@ describe("a replay", () => {
   it("keeps each node once, for one launch in its NodePool, and never before its real end", () => {
     fc.assert(
       fc.property(lived, policies, ({ launches, removals }, policy) => {
-        const all = replay(
-          history(
-            launches.map((one) => launch(one.at, { nodePool: one.nodePool })),
-            removals.map((one) => removal(one.at, { nodePool: one.nodePool })),
-          ),
-          policy,
-        );
+        const launched = launches.map(({ at, nodePool }) => launch(at, { nodePool }));
+        const removed = removals.map(({ at, nodePool }) => removal(at, { nodePool }));
+        const all = replay(history(launched, removed), policy);
         expect(new Set(all.map((one) => one.removal)).size).toBe(all.length);
         const spared = all.flatMap((one) => one.spared ?? []);
         expect(new Set(spared).size).toBe(spared.length);

@@ -15,6 +15,9 @@ import {
 } from "./advise-cluster.ts";
 import { churn, nth } from "./karpenter-lines.ts";
 
+const disrupted = (message: string) =>
+  anEvent("NodeClaim", "default-gone1", "DisruptionTerminating", message, minutes(20));
+
 describe("advise with a kubeconfig and nothing else", () => {
   it("shows what Karpenter did by each source, what may happen when, what to change, and what costs least", async () => {
     const names = [1, 2, 3].map((n) => nth(n, "default"));
@@ -26,13 +29,7 @@ describe("advise with a kubeconfig and nothing else", () => {
       ...{ pdbs: [], jobs: [{ metadata: { name: "report", namespace: "default" } }] },
       events: [
         anEvent("NodeClaim", "default-gone1", "Launched", "Status condition transitioned", minutes(50)),
-        anEvent(
-          "NodeClaim",
-          "default-gone1",
-          "DisruptionTerminating",
-          "Disrupting NodeClaim: Underutilized",
-          minutes(20),
-        ),
+        disrupted("Disrupting NodeClaim: Underutilized"),
         anEvent("Pod", "report-x7k2p", "Evicted", "Evicted pod: Underutilized", minutes(19)),
         anEvent("Pod", "web-0", "Evicted", "Evicted pod: Underutilized", minutes(19)),
       ],
@@ -58,8 +55,7 @@ describe("advise with a kubeconfig and nothing else", () => {
   });
 
   it("names the reason alone where version 1.0 adds what is done", async () => {
-    const message = "Disrupting NodeClaim: Underutilized/replace";
-    const events = [anEvent("NodeClaim", "default-gone1", "DisruptionTerminating", message, minutes(20))];
+    const events = [disrupted("Disrupting NodeClaim: Underutilized/replace")];
     const { output } = await adviseOn({ ...readable, events }, "-o", "json");
     expect(JSON.parse(output).happened[0].byReason).toEqual({ Underutilized: 1 });
   });
@@ -119,41 +115,22 @@ describe("advise with a kubeconfig and nothing else", () => {
 
   it("mentions a holder that is at work there", async () => {
     const nodes = [aNode({ name: "a", labels: { [holdLabel]: "cluster-1" } })];
-    expect((await adviseOn({ ...readable, nodes })).output).toContain(
-      "The holder is at work here (nodes with its label: 1)",
-    );
+    const { output } = await adviseOn({ ...readable, nodes });
+    expect(output).toContain("The holder is at work here (nodes with its label: 1)");
   });
 
   it("gives programs all of it under a name with a version", async () => {
-    const { output, exit } = await adviseOn(
-      { ...readable, log: churn(9).join("\n") },
-      "-o",
-      "json",
-      "--price",
-      "2",
-    );
+    const served = { ...readable, log: churn(9).join("\n") };
+    const { output, exit } = await adviseOn(served, "-o", "json", "--price", "2");
     expect(exit).toBe(0);
     const answer = JSON.parse(output);
     expect(answer.schema).toBe("karpenter-node-holder/advise/v1");
-    expect(Object.keys(answer)).toEqual(
-      [
-        "schema",
-        "cluster",
-        "readAt",
-        "timeZone",
-        "sources",
-        "present",
-        "happened",
-        "allowed",
-        "findings",
-      ].concat([...["unread", "ranking", "advice", "notes"]]),
-    );
-    expect(answer.happened[1]).toMatchObject({
-      source: "log",
-      launched: 9,
-      removed: 9,
-      byReason: { Underutilized: 9 },
-    });
+    expect(Object.keys(answer)).toEqual([
+      ...["schema", "cluster", "readAt", "timeZone", "sources", "present", "happened", "allowed", "findings"],
+      ...["unread", "ranking", "advice", "notes"],
+    ]);
+    const byReason = { Underutilized: 9 };
+    expect(answer.happened[1]).toMatchObject({ source: "log", launched: 9, removed: 9, byReason });
     expect(answer.happened[1]).not.toHaveProperty("jobsKilled");
     expect(answer.allowed[0].reasons.map(({ reason }: { reason: string }) => reason)).toEqual([
       ...["Empty", "Underutilized", "Drifted"],
@@ -164,12 +141,8 @@ describe("advise with a kubeconfig and nothing else", () => {
   });
 
   it("shows names as plain lines, whatever they contain", async () => {
-    const nodes = [
-      aNode({
-        name: "a\u001b[32m\nYou need the holder",
-        annotations: { "karpenter.sh/do-not-disrupt": "1h" },
-      }),
-    ];
+    const annotations = { "karpenter.sh/do-not-disrupt": "1h" };
+    const nodes = [aNode({ name: "a\u001b[32m\nYou need the holder", annotations })];
     const { output } = await adviseOn({ ...readable, nodes });
     expect(output).toContain("node a You need the holder");
     expect(output).not.toContain("\u001b");

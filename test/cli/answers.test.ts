@@ -15,7 +15,7 @@ import { anyText } from "../../lambda/schemas/holds.ts";
 import { fields, list } from "../../lambda/schemas/parse.ts";
 import { moment } from "../../lambda/schemas/values.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import { aPastHold, aStatus } from "../support/builders.ts";
+import { aPastHold, aScopeStatus, aStatus } from "../support/builders.ts";
 import { aCheck } from "./function-answers.ts";
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
@@ -58,18 +58,16 @@ describe("an answer of the control function", () => {
     answering<Answer>()(fields({ at: anyText, names, count }));
   });
 
-  it.each<[string, (answer: unknown) => unknown, unknown, readonly string[]]>([
-    ["no object", parseStatus, "x", ['the answer must be an object, not "x"']],
+  it.each<[string, refused: () => unknown, problems: readonly string[]]>([
+    ["no object", () => parseStatus("x"), ['the answer must be an object, not "x"']],
     [
       "a status without rules",
-      parseStatus,
-      { ...aStatus, rules: undefined },
+      () => parseStatus(overTheWire({ ...aStatus, rules: undefined })),
       ["rules must be an object, but is missing"],
     ],
     [
       "a status with two mistakes",
-      parseStatus,
-      { ...aStatus, at: "today", scopes: [{ ...aStatus.scopes[0], state: "on" }] },
+      () => parseStatus({ ...aStatus, at: "today", scopes: [aScopeStatus({ state: "on" as "held" })] }),
       [
         "at must be a time like",
         'scopes[0].state must be none, held, releasing, paused or breather, not "on"',
@@ -77,30 +75,25 @@ describe("an answer of the control function", () => {
     ],
     [
       "a hold of the past",
-      parseHistory,
-      { holds: [{ ...aPastHold(), nodes: -1 }] },
+      () => parseHistory(overTheWire({ holds: [aPastHold({ nodes: -1 })] })),
       ["holds[0].nodes must be a whole number, not -1"],
     ],
     [
       "a release",
-      parseReleased,
-      { failed: "3" },
+      () => parseReleased({ failed: "3" }),
       ["because must be text, but is missing", 'failed must be a whole number, not "3"'],
     ],
     [
       "a link",
-      parseInside,
-      { ...aCheck(), record: { works: "yes" } },
+      () => parseInside(aCheck({ record: { works: "yes" } })),
       ['record.works must be true or false, not "yes"'],
     ],
     [
       "a finding",
-      parseInside,
-      aCheck({ cluster: { stuck: [{ node: "a" }] } }),
+      () => parseInside(aCheck({ cluster: { stuck: [{ node: "a" }] } })),
       ["cluster.stuck[0].since must be a time like 2026-01-31T09:30:00Z, but is missing"],
     ],
-  ])("is refused with the path and the expected value of every problem: %s", (_, parse, answer, problems) => {
-    const refused = () => parse(overTheWire(answer));
+  ])("is refused with the path and the expected value of every problem: %s", (_, refused, problems) => {
     expect(refused).toThrow(Failure);
     for (const problem of problems) expect(refused).toThrow(problem);
   });

@@ -1,22 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, expect, it, vi } from "vitest";
-import { commandLine } from "../../cli/command-line.ts";
+import { expect, it, vi } from "vitest";
 import { awsConfig } from "../../cli/terminal/cluster-flags.ts";
-import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
-import { FakeControl } from "./fake-control.ts";
-
-let control: FakeControl | undefined;
-afterEach(() => control?.stop());
-
-const typed = async (env: Readonly<Record<string, string>>, ...words: string[]) => {
-  const terminal = new CollectedTerminal(env);
-  return { exit: await commandLine(words, terminal), reported: terminal.reported };
-};
+import { typed } from "../support/typed.ts";
+import { holder } from "./fake-control.ts";
 
 it("takes the cluster from the environment where no flag names it", async () => {
-  control = await FakeControl.start(() => ({ resumed: [], because: "nothing was paused" }));
+  const control = await holder(() => ({ resumed: [], because: "nothing was paused" }));
   control.env = { KARPENTER_NODE_HOLDER_CLUSTER: "staging" };
   await control.run("resume");
   await control.run("resume", "--cluster", "prod");
@@ -27,16 +18,16 @@ it("takes the cluster from the environment where no flag names it", async () => 
 });
 
 it("names the environment's cluster where that cannot be used", async () => {
-  const { exit, reported } = await typed({ KARPENTER_NODE_HOLDER_CLUSTER: "a/b" }, "resume");
+  const { exit, reported } = await typed(["resume"], { KARPENTER_NODE_HOLDER_CLUSTER: "a/b" });
   expect(exit).toBe(2);
   expect(reported).toContain("KARPENTER_NODE_HOLDER_CLUSTER cannot be used");
 });
 
 it("doctor needs the cluster's name beside a kubeconfig, which names no deployed holder", async () => {
   const words = ["doctor", "--kubeconfig", "any"];
-  const unnamed = await typed({}, ...words);
+  const unnamed = await typed(words);
   expect([unnamed.exit, unnamed.reported]).toEqual([2, expect.stringContaining("error: name the cluster: ")]);
-  const { reported } = await typed({ KARPENTER_NODE_HOLDER_CLUSTER: "a/b" }, ...words);
+  const { reported } = await typed(words, { KARPENTER_NODE_HOLDER_CLUSTER: "a/b" });
   expect(reported).toContain("KARPENTER_NODE_HOLDER_CLUSTER cannot be used");
 });
 
@@ -52,7 +43,7 @@ it.each([
   await writeFile(config, "[default]\nregion = Frankfurt!\n");
   for (const [name, value] of Object.entries({ AWS_CONFIG_FILE: config, AWS_REGION: undefined }))
     vi.stubEnv(name, value);
-  const { reported } = await typed(env, "resume", "--cluster", "prod").finally(() => vi.unstubAllEnvs());
+  const { reported } = await typed(["resume", "--cluster", "prod"], env).finally(() => vi.unstubAllEnvs());
   expect(reported).toContain(first);
   expect(reported).toContain("like eu-central-1");
   expect(reported).not.toContain("report it");
@@ -89,7 +80,7 @@ it("names the profiles there are where there is none of this name", async () => 
     '[default]\n [ profile  staging ]\n[profile "my sso-session x"]\n[sso-session corp]\nregion = x [none]\n',
   );
   await writeFile(env.AWS_SHARED_CREDENTIALS_FILE, " [ ci ]\naws_access_key_id = x [none]\n");
-  const { exit, reported } = await typed(env, "resume", "--cluster", "prod", "--profile", "nosuch");
+  const { exit, reported } = await typed(["resume", "--cluster", "prod", "--profile", "nosuch"], env);
   expect(exit).toBe(2);
   expect(reported).toContain(
     "there is no AWS profile nosuch (there are: ci, default, my sso-session x, staging)",

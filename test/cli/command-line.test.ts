@@ -12,15 +12,11 @@ import { calledAs } from "../../cli/terminal/terminal.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { version } from "../../lambda/version.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
+import { typed } from "../support/typed.ts";
 
 const root = join(import.meta.dirname, "../..");
 const { bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-
-const run = async (...words: string[]) => {
-  const terminal = new CollectedTerminal();
-  const exit = await commandLine(words, terminal);
-  return { exit, output: terminal.output, reported: terminal.reported };
-};
+const run = (...words: string[]) => typed(words);
 
 describe("the command line", () => {
   it("reports its version", async () => {

@@ -2,15 +2,15 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commandLine, commands } from "../../cli/command-line.ts";
+import { commands } from "../../cli/command-line.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
+import { typed } from "../support/typed.ts";
 
 const run = async (...words: string[]) => {
-  const terminal = new CollectedTerminal();
-  const exit = await commandLine(words, terminal);
-  return { exit, lines: terminal.output.split("\n").filter(Boolean) };
+  const { exit, output } = await typed(words);
+  return { exit, lines: output.split("\n").filter(Boolean) };
 };
 const suggested = async (line: string) => (await run("__complete", ...line.split(" "))).lines;
 

@@ -1,12 +1,5 @@
-import { afterEach, describe, expect, it } from "vitest";
-import { type Control, FakeControl, failed, refused } from "./fake-control.ts";
-
-let control: FakeControl | undefined;
-const holder = async (answer: Control, ...rest: [(readonly string[] | "denied")?]) => {
-  control = await FakeControl.start(answer, ...rest);
-  return control;
-};
-afterEach(() => control?.stop());
+import { describe, expect, it } from "vitest";
+import { type FakeControl, failed, holder, refused } from "./fake-control.ts";
 
 describe("a failed command", () => {
   const ask = (fake: FakeControl) => fake.run("status", "--cluster", "prdo");
@@ -71,8 +64,7 @@ describe("a failed command", () => {
 
   it("reports why a request was refused, and not as a usage error", async () => {
     const refusing = () => failed("BadInputError", "Cannot hold: paused by hand: resume first");
-    const prod = await holder(refusing);
-    const { exit, reported } = await prod.run("hold", "--cluster", "prod", "--reason", "x");
+    const { exit, reported } = await (await holder(refusing)).run("hold", "--reason", "x");
     expect(exit).toBe(1);
     expect(reported).toContain("resume first\nNothing was changed.");
   });

@@ -1,11 +1,9 @@
-import { vi } from "vitest";
-import { commandLine } from "../../cli/command-line.ts";
+import { onTestFinished, vi } from "vitest";
 import { functionName } from "../../infra/names.ts";
-import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
+import { typed } from "../support/typed.ts";
 
 export type Asked = Readonly<Record<string, unknown>>;
-type Ended = Readonly<{ exit: number; output: string; reported: string }>;
 
 /** What the function answers, or how AWS answers in its place. */
 export type Control = (request: Asked, functionName: string) => unknown;
@@ -21,7 +19,7 @@ export class FakeControl {
   readonly asked: Asked[] = [];
   readonly functionNames: string[] = [];
   /** What the operator's shell has set. */
-  env: Readonly<Record<string, string>> = {};
+  env: Readonly<Record<string, string>> = { KARPENTER_NODE_HOLDER_CLUSTER: "prod" };
   readonly #aws: FakeAws;
 
   private constructor(aws: FakeAws) {
@@ -51,18 +49,22 @@ export class FakeControl {
   }
 
   /** Types a command as an operator would. */
-  async run(...words: string[]): Promise<Ended> {
-    const terminal = new CollectedTerminal(this.env);
+  run(...words: readonly string[]) {
     const { endpoint, region } = this.#aws.client;
-    const where = ["--endpoint-url", endpoint, "--region", region];
-    const exit = await commandLine([...words, ...where], terminal);
-    return { exit, output: terminal.output, reported: terminal.reported };
+    return typed([...words, "--endpoint-url", endpoint, "--region", region], this.env);
   }
 
   async stop(): Promise<void> {
     vi.unstubAllEnvs();
     await this.#aws.close();
   }
+}
+
+/** The same until a test ends; the operator's shell names cluster prod. */
+export async function holder(...about: Parameters<typeof FakeControl.start>): Promise<FakeControl> {
+  const fake = await FakeControl.start(...about);
+  onTestFinished(() => fake.stop());
+  return fake;
 }
 
 /** The service's own refusal, as AWS reports it. */

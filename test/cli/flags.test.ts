@@ -6,9 +6,7 @@ import type { Account } from "../../cli/doctor/aws/aws-account.ts";
 import { after, hours } from "../../lambda/core/duration.ts";
 import type { PastHold } from "../../lambda/core/record.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";
-import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
-import type { Control, FakeControl as Fake } from "./fake-control.ts";
 import { alarmsWith, anAccount, anAlarm } from "./healthy-account.ts";
 
 /** What the commands load when they run, replaced by what a test gives and looks at. */
@@ -29,29 +27,17 @@ const ownKubernetes = (...given: unknown[]) => {
 };
 vi.doMock(replaced.kubernetes, () => ({ ownKubernetes }));
 vi.doMock(replaced.root, () => ({ packageRoot: () => built, documentLink: (page: string) => page }));
-const { FakeControl } = await import("./fake-control.ts");
-const { commandLine } = await import("../../cli/command-line.ts");
+const { holder } = await import("./fake-control.ts");
+const { typed } = await import("../support/typed.ts");
 
-let control: Fake | undefined;
-const holder = async (answer: Control) => {
-  control = await FakeControl.start(answer);
-  control.env = { KARPENTER_NODE_HOLDER_CLUSTER: "prod" };
-  return control;
-};
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await control?.stop();
-});
+afterEach(() => vi.restoreAllMocks());
 afterAll(() => {
   for (const module of Object.values(replaced)) vi.doUnmock(module);
   vi.resetModules();
 });
 
 describe("doctor", () => {
-  const doctor = async (...flags: string[]) => {
-    const prod = await holder(() => ({}));
-    return prod.run("doctor", ...flags);
-  };
+  const doctor = async (...flags: string[]) => (await holder(() => ({}))).run("doctor", ...flags);
   /** Its mapping is disabled until that is fixed. */
   const brokenAccount = () => {
     let state = "Disabled";
@@ -68,7 +54,6 @@ describe("doctor", () => {
     async (...flags) => {
       account = anAccount();
       expect((await doctor(...flags)).exit).toBe(0);
-      await control?.stop();
       account = brokenAccount();
       const { exit, reported, output } = await doctor(...flags);
       expect(exit).toBe(1);
@@ -81,7 +66,6 @@ describe("doctor", () => {
     account = anAccount(alarmsWith(anAlarm("sweep-silent", "ALARM")));
     const { exit, output } = await doctor("-o", "json");
     expect([exit, JSON.parse(output).verdict]).toEqual([0, "warn"]);
-    await control?.stop();
     const strict = await doctor("--strict");
     expect(strict.exit).toBe(1);
     expect(strict.reported).toMatch(/^error: to look at: .*alarms/);
@@ -100,7 +84,6 @@ describe("doctor", () => {
     account = anAccount();
     await doctor();
     expect(opened).toEqual([]);
-    await control?.stop();
     await doctor("--kubeconfig", "file", "--context", "blue");
     expect(opened).toEqual([["file", "blue"]]);
   });
@@ -120,11 +103,8 @@ it("template writes the chosen settings, for the chosen place", async () => {
   const out = newFolder();
   const topic = "arn:aws:sns:us-east-1:111122223333:ops";
   const flags = ["--prefix", "a/b/", "--out", out, "--alarm-topic-arn", topic, "--hold", "30m"];
-  const terminal = new CollectedTerminal();
-  const words = ["template", "--cluster", "prod", "--bucket", "assets", ...flags];
-
-  expect(await commandLine(words, terminal)).toBe(0);
-
+  const { exit, output } = await typed(["template", "--cluster", "prod", "--bucket", "assets", ...flags]);
+  expect(exit).toBe(0);
   const { Hold, Alarm } = JSON.parse(readFileSync(join(out, "template.json"), "utf8")).Resources;
   expect(Hold.Properties).toMatchObject({
     Code: { S3Bucket: "assets", S3Key: expect.stringMatching(/^a\/b\/hold-[0-9a-f]{16}\.zip$/) },
@@ -132,7 +112,7 @@ it("template writes the chosen settings, for the chosen place", async () => {
   });
   expect(existsSync(join(out, Hold.Properties.Code.S3Key.slice("a/b/".length)))).toBe(true);
   expect(Alarm.Properties.AlarmActions).toEqual([topic]);
-  expect(terminal.output).toContain(`aws s3 cp --recursive ${out} s3://assets/a/b/`);
+  expect(output).toContain(`aws s3 cp --recursive ${out} s3://assets/a/b/`);
 });
 
 describe("history", () => {

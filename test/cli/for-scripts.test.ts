@@ -1,33 +1,21 @@
 import { load } from "js-yaml";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Present } from "../../cli/advise/happened.ts";
 import type { Account } from "../../cli/advise/history.ts";
 import { asJson } from "../../cli/terminal/flags.ts";
 import { hours, minutes } from "../../lambda/core/duration.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { aPastHold, aStatus } from "../support/builders.ts";
-import { type Control, FakeControl, failed } from "./fake-control.ts";
+import { aPastHold, aScopeStatus, aStatus } from "../support/builders.ts";
+import { failed, holder } from "./fake-control.ts";
 
-const scope = {
-  ...{ scope: "nodepool/batch", because: "x", requests: [], launches: 1, extensions: 0, capped: false },
-  ...{ nodesHeld: 0, nodes: [], drifted: 0, isAwaiting: false },
-};
-const held = { ...scope, state: "held", nodesHeld: 5 };
-const releasing = { ...scope, state: "releasing", nodesHeld: 1 };
-const paused = { ...scope, scope: "nodepool/web", state: "paused" };
+const held = aScopeStatus({ scope: "nodepool/batch", state: "held", nodesHeld: 5 });
+const releasing = aScopeStatus({ scope: "nodepool/batch", state: "releasing", nodesHeld: 1 });
+const paused = aScopeStatus({ scope: "nodepool/web", state: "paused" });
 const statusOf = (...scopes: object[]) => ({ ...JSON.parse(JSON.stringify(aStatus)), scopes });
 const observing = (...scopes: object[]) => {
   const status = statusOf(...scopes);
   return { ...status, rules: { ...status.rules, mode: "observe" } };
 };
-
-let control: FakeControl | undefined;
-const holder = async (answer: Control) => {
-  control = await FakeControl.start(answer);
-  control.env = { KARPENTER_NODE_HOLDER_CLUSTER: "prod" };
-  return control;
-};
-afterEach(() => control?.stop());
 
 describe("status", () => {
   it.each([
@@ -127,7 +115,6 @@ it("an action is quiet where it did what was asked for, and else says why not", 
   const force = ["release", "--force"];
   expect(await prod.run(...force, "-q")).toEqual({ exit: 0, output: "", reported: "" });
   expect(load((await prod.run(...force, "-o", "yaml")).output)).toEqual(released);
-  await prod.stop();
   const failing = await holder(() => ({ ...released, failed: 1 }));
   expect(await failing.run(...force, "-q")).toMatchObject({ exit: 1, output: "" });
 });
@@ -159,7 +146,6 @@ describe("wait", () => {
   it("ends with 3 where it is not so in time", async () => {
     const late = await Promise.all(cases.map(([, , unlike]) => answering(unlike)));
     const ended = await Promise.all(cases.map(([state, flags], i) => late[i]?.run(...shortly(state, flags))));
-    await Promise.all(late.map((one) => one.stop()));
     expect(ended).toEqual(
       cases.map(([state]) => ({
         ...{ exit: 3, output: "" },
@@ -176,7 +162,6 @@ describe("wait", () => {
       ...{ exit: 0, output: "" },
       reported: "Could not ask: busy. Trying again.",
     });
-    await prod.stop();
     const broken = await answering(busy, statusOf(held));
     expect((await broken.run("wait", "--for", "held")).exit).toBe(1);
   });

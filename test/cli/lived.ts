@@ -7,20 +7,11 @@ export const launch = (minute: number, more: Partial<Launch> = {}): Launch => ({
   ...more,
 });
 export const removal = (minute: number, more: Partial<Removal> = {}): Removal => ({
-  ...{
-    node: `n-${++count}`,
-    nodePool: "default",
-    at: at(minute),
-    reason: "Underutilized",
-    pods: 0,
-    share: 1,
-  },
+  ...{ node: `n-${++count}`, nodePool: "default", at: at(minute) },
+  ...{ reason: "Underutilized", pods: 0, share: 1 },
   ...more,
 });
-export const history = (
-  launches: readonly Launch[],
-  removals: readonly Removal[],
-  end = 24 * 60,
-): History => ({
+type Lived = [launches: readonly Launch[], removals: readonly Removal[], end?: number];
+export const history = (...[launches, removals, end = 24 * 60]: Lived): History => ({
   ...{ launches, removals, ended: [], from: at(0), until: at(end) },
 });

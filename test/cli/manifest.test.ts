@@ -1,23 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { commandLine } from "../../cli/command-line.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { manifestYaml } from "../../local/run/manifest-yaml.ts";
-import { CollectedTerminal } from "../support/collected-terminal.ts";
+import { typed } from "../support/typed.ts";
 
-const manifest = async (...flags: string[]) => {
-  const terminal = new CollectedTerminal();
-  const exit = await commandLine(["manifest", ...flags], terminal);
-  return { exit, output: terminal.output, reported: terminal.reported };
-};
+const manifest = (...flags: readonly string[]) => typed(["manifest", ...flags]);
 const verbs = (yaml: string) =>
   [...yaml.matchAll(/^ {6}- (get|list|patch|watch|create|update)$/gm)].map(([, verb]) => verb);
 
-const ofNodeClaims = ["list"];
-const ofPods = ["list"];
-const ofBudgets = ["list"];
-const ofOthers = [...ofNodeClaims, ...ofPods, ...ofBudgets];
-
-/** The verbs of the right to the Lease of `run`. */
+/** The verbs of the rights to NodeClaims, pods and their budgets, and of that to the Lease of `run`. */
+const ofOthers = ["list", "list", "list"];
 const ofLease = ["create", "get", "update"];
 
 describe("the command manifest", () => {
@@ -34,31 +25,19 @@ describe("the command manifest", () => {
   const ofConstantHold = ["- nodes", "- nodeclaims"];
   const toRun = ["- leases", "- leases"];
   it.each([
-    [[], ofAuto],
-    [
-      ["--holder", "run"],
-      [...ofAuto, ...toRun],
-    ],
-    [["--mode", "observe"], ofAuto],
-    [["--hold", "20m"], ofConstantHold],
-    [
-      ["--holder", "run", "--hold", "20m"],
-      [...ofConstantHold, ...toRun],
-    ],
-    [["--karpenter", "v0.31"], ofConstantHold],
-    [
-      ["--node-events", "true"],
-      [...ofAuto, "- events"],
-    ],
-    [["--node-events", "true", "--mode", "observe"], ofAuto],
-    [
-      ["--node-events", "true", "--holder", "run"],
-      [...ofAuto, "- events", ...toRun],
-    ],
+    ["", ofAuto],
+    ["--holder run", [...ofAuto, ...toRun]],
+    ["--mode observe", ofAuto],
+    ["--hold 20m", ofConstantHold],
+    ["--holder run --hold 20m", [...ofConstantHold, ...toRun]],
+    ["--karpenter v0.31", ofConstantHold],
+    ["--node-events true", [...ofAuto, "- events"]],
+    ["--node-events true --mode observe", ofAuto],
+    ["--node-events true --holder run", [...ofAuto, "- events", ...toRun]],
   ])(
     "with %j gives rights to nodes and NodeClaims, for hold=auto to list pods and their budgets, to Events where asked, to run a Lease, and to nothing else",
     async (flags, expected) => {
-      const { output } = await manifest(...flags);
+      const { output } = await manifest(...flags.split(" ").filter(Boolean));
       const roles = output.split("---\n").filter((text) => /^kind: (Cluster)?Role$/m.test(text));
       const resources = roles.flatMap((text) => [...text.matchAll(/resources:\n((?: {6}- .+\n)+)/g)]);
       expect(resources.map(([, names]) => names?.trim())).toEqual(expected);

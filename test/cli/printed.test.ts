@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parseStatus } from "../../cli/answers.ts";
-import { commandLine, commands } from "../../cli/command-line.ts";
+import { commands } from "../../cli/command-line.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
 import { describeObservation, describeSums, historyTable } from "../../cli/views/history-table.ts";
 import { statusView } from "../../cli/views/status-view.ts";
@@ -9,19 +9,16 @@ import { minutes } from "../../lambda/core/duration.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { version } from "../../lambda/version.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
-import { aPastHold } from "../support/builders.ts";
+import { aPastHold, aScopeStatus } from "../support/builders.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
+import { typed } from "../support/typed.ts";
 import { FakeControl } from "./fake-control.ts";
 
 // A change is accepted with `npx vitest run test/cli/printed --update`, and read in the diff.
 const styled = (style: unknown, text: string) => `<${style}>${text}</>`;
 
 it("displays the help that was reviewed", async () => {
-  const help = async (...words: string[]) => {
-    const terminal = new CollectedTerminal();
-    await commandLine([...words, "--help"], terminal);
-    return terminal.output;
-  };
+  const help = async (...words: string[]) => (await typed([...words, "--help"])).output;
   const names = commands.map((make) => make(new CollectedTerminal()).name());
   const texts = [await help()];
   for (const name of names) texts.push(await help(name));
@@ -38,16 +35,11 @@ it("displays the help that was reviewed", async () => {
 });
 
 const after = (n: number) => new Date(noon.getTime() + minutes(n));
-const none = {
-  ...{ requests: [], launches: 0, extensions: 0, capped: false },
-  ...{ nodesHeld: 0, nodes: [], drifted: 0, isAwaiting: false },
-} as const;
-const held = {
-  ...none,
-  ...{ scope: "cluster", state: "held", because: "3 launches in NodePool batch", holdId: "h-1" },
+const held = aScopeStatus({
+  ...{ state: "held", because: "3 launches in NodePool batch", holdId: "h-1" },
   ...{ since: after(-105), until: after(15), launchesUntil: after(15), nextLook: after(15) },
   ...{ launches: 3, extensions: 2, capped: true, nodesHeld: 5, nodes: ["a", "b"] },
-} as const;
+});
 /** The last of the launches was five minutes ago, and holds for two hours. */
 const heldByAuto = {
   ...{ ...held, capped: false, since: after(-10) },
@@ -61,27 +53,14 @@ const requested = {
     { name: "office", cause: "window", reason: "office hours", since: after(-10), until: after(30) },
   ],
 } as const;
-const batch = {
-  ...none,
-  scope: "nodepool/batch",
-  state: "paused",
-  because: "paused by hand: upgrade",
-  since: after(-30),
-} as const;
-const web = {
-  ...none,
-  scope: "nodepool/web",
-  state: "breather",
+const batch = aScopeStatus({
+  ...{ scope: "nodepool/batch", state: "paused", because: "paused by hand: upgrade", since: after(-30) },
+});
+const web = aScopeStatus({
+  ...{ scope: "nodepool/web", state: "breather", since: after(-5), until: after(5) },
   because: "launches have held for as long as maxHold allows",
-  since: after(-5),
-  until: after(5),
-} as const;
-const idle = {
-  ...none,
-  scope: "nodepool/idle",
-  state: "none",
-  because: "no launch and no request counts",
-} as const;
+});
+const idle = aScopeStatus({ scope: "nodepool/idle" });
 const { until: _, launchesUntil: __, ...over } = held;
 const releasing = {
   ...{ ...over, scope: "nodepool/old", state: "releasing", because: "the hold expired" },
@@ -90,11 +69,7 @@ const releasing = {
 const drifting = { ...held, scope: "nodepool/ci", capped: false, drifted: 2 } as const;
 const observed = {
   ...heldByAuto,
-  nodesHeld: 0,
-  nodes: [],
-  nodesObserved: 5,
-  drifted: 1,
-  isAwaiting: true,
+  ...{ nodesHeld: 0, nodes: [], nodesObserved: 5, drifted: 1, isAwaiting: true },
   observed: { removed: 3, evicted: 12, uncounted: 0, nodeTime: minutes(40), relaunched: 2 },
 } as const;
 

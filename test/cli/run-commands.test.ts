@@ -14,6 +14,7 @@ import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kuber
 import { holdId } from "../../simulator/hold-ids.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
+import { typed } from "../support/typed.ts";
 
 const { poolLabel, registeredLabel } = Karpenter.v1;
 
@@ -46,16 +47,9 @@ async function start(test: TestContext, cluster = "prod") {
   return { folder, held, stop };
 }
 
-/** Types a command as an operator on the machine of `run`. */
-async function type(...words: string[]) {
-  // A name in the environment is for deployed holders.
-  const terminal = new CollectedTerminal({
-    XDG_DATA_HOME: data,
-    KARPENTER_NODE_HOLDER_CLUSTER: "other",
-  });
-  const exit = await commandLine(words, terminal);
-  return { exit, output: terminal.output, reported: terminal.reported };
-}
+/** Types a command as an operator on the machine of `run`. A name in the environment is for deployed holders. */
+const type = (...words: string[]) =>
+  typed(words, { XDG_DATA_HOME: data, KARPENTER_NODE_HOLDER_CLUSTER: "other" });
 
 describe("commands with --run", () => {
   it("hold, show, release, pause and resume as with a deployed holder", async (test) => {

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { commandLine } from "../../cli/command-line.ts";
 import { flagOf } from "../../cli/terminal/setting-flags.ts";
 import { settingsTable } from "../../infra/settings/deployment.ts";
 import type { Setting } from "../../lambda/settings-table.ts";
-import { CollectedTerminal } from "../support/collected-terminal.ts";
+import { typed } from "../support/typed.ts";
+
+const template = (...flags: readonly string[]) =>
+  typed(["template", "--cluster", "prod", "--bucket", "assets", ...flags]);
 
 describe("the command template", () => {
   const ofConstruct = Object.entries<Setting>(settingsTable).filter(([, { constructOnly }]) => constructOnly);
@@ -12,27 +14,21 @@ describe("the command template", () => {
   it.each([...flags, ["--max-hold", "0s"]])(
     "refuses %s, from which the construct computes resources, and names the construct",
     async (...flag) => {
-      const terminal = new CollectedTerminal();
-      const exit = await commandLine(
-        ["template", "--cluster", "prod", "--bucket", "assets", ...flag],
-        terminal,
-      );
+      const { exit, reported } = await template(...flag);
       expect(exit).toBe(1);
-      expect(terminal.reported).toMatch(
-        new RegExp(`^error: ${flag[0]}.* cannot be set .*\n.*KarpenterNodeHolder`),
-      );
+      expect(reported).toMatch(new RegExp(`^error: ${flag[0]}.* cannot be set .*\n.*KarpenterNodeHolder`));
     },
   );
 
   it("asks for a topic, or that no one is notified", async () => {
-    const terminal = new CollectedTerminal();
-    expect(await commandLine(["template", "--cluster", "prod", "--bucket", "assets"], terminal)).toBe(1);
-    for (const line of [
+    const { exit, reported } = await template();
+    expect(exit).toBe(1);
+    for (const way of [
       "--alarm-topic-arn arn:",
       "--alarms none",
       'alarm_topic_arn = "arn:',
       'alarms = "none"',
     ])
-      expect(terminal.reported).toContain(line);
+      expect(reported).toContain(way);
   });
 });

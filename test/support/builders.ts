@@ -1,5 +1,6 @@
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { holderName, holdLabel, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
+import type { ScopeStatus } from "../../lambda/core/operate/status.ts";
 import type { Launch, NodeClaim, SeenNode } from "../../lambda/core/ports.ts";
 import {
   emptyRecord,
@@ -127,6 +128,14 @@ export const someRules = (about: Partial<Rules> = {}): Rules => ({
   ...about,
 });
 
+/** A scope in which nothing is held. */
+export const aScopeStatus = (about: Partial<ScopeStatus> = {}): ScopeStatus => ({
+  ...{ scope: wholeCluster, state: "none", because: "no launch and no request counts" },
+  ...{ requests: [], launches: 0, extensions: 0, capped: false },
+  ...{ nodesHeld: 0, nodes: [], drifted: 0, isAwaiting: false },
+  ...about,
+});
+
 /** What control answers to `status`, with one hold. */
 export const aStatus = {
   cluster: "prod",
@@ -134,12 +143,10 @@ export const aStatus = {
   version: "1.0.0",
   rules: someRules(),
   scopes: [
-    {
-      ...{ scope: wholeCluster, state: "held", because: "1 launch in NodePool default" },
+    aScopeStatus({
+      ...{ state: "held", because: "1 launch in NodePool default", launches: 1, nodesHeld: 1, nodes: ["a"] },
       ...{ since: noon, until: after(noon, minutes(20)), launchesUntil: after(noon, minutes(20)) },
-      ...{ requests: [], launches: 1, extensions: 0, capped: false },
-      ...{ nodesHeld: 1, nodes: ["a"], drifted: 0, isAwaiting: false },
-    },
+    }),
   ],
   nodesUserHeld: 0,
   lastSweep: noon,
