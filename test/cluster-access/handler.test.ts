@@ -202,15 +202,9 @@ describe("the environment", () => {
   };
 
   it("names cluster, annotation and roles", () => {
-    const roles = ["arn:aws:iam::123456789012:role/hold", "arn:aws-cn:iam::123456789012:role/sweep"];
     expect(readAccessConfig(env)).toEqual({
-      cluster: "prod",
-      holdAnnotation: present,
-      auto: false,
-      nodeEvents: false,
-      mode: "observe",
-      adminRole,
-      roles,
+      ...{ cluster: "prod", holdAnnotation: present, auto: false, nodeEvents: false, mode: "observe" },
+      ...{ adminRole, roles: env.ADMITTED_ROLE_ARNS.split(",") },
     });
   });
 

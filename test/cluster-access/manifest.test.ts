@@ -50,12 +50,10 @@ describe("our objects in a cluster", () => {
   it.each([[undefined], [account]])(
     "allow to create Events in namespace default where that is asked for, and nothing else there: %j",
     (subject) => {
-      const [role, binding, ...others] = accessManifest(annotation, {
-        nodeEvents: true,
-        ...(subject && { subject }),
-      })
-        .map(({ object }) => Object(object))
-        .slice(accessManifest(annotation).length);
+      const all = accessManifest(annotation, { nodeEvents: true, ...(subject && { subject }) });
+      const [role, binding, ...others] = all
+        .slice(accessManifest(annotation).length)
+        .map(({ object }) => Object(object));
       expect(others).toEqual([]);
       expect(role).toMatchObject({ kind: "Role", metadata: { name, namespace: "default" } });
       expect(role.rules).toEqual([{ apiGroups: [""], resources: ["events"], verbs: ["create"] }]);

@@ -1,7 +1,6 @@
 import { holderName } from "../../lambda/core/marks/keys.ts";
-import { holdId } from "../../simulator/hold-ids.ts";
 import { allLabels, folded, forge, gitops, labelsOf, owner, owns, tenOwners } from "./policy-owners.ts";
-import { both, type Case, type Node, type Request } from "./policy-requests.ts";
+import { type Case, marking, type Node, type Request } from "./policy-requests.ts";
 
 export const kubeletOf = (...labels: readonly string[]) =>
   owner("kubelet", "Update", owns({ labels: [".", ...labels], annotations: [".", "x"] }));
@@ -73,5 +72,5 @@ const forgeries: readonly (readonly [what: string, change: Request])[] = [
 /** Forged owners, alone and beside a mark. */
 export const refusedForgeries: readonly Case[] = forgeries.flatMap(([what, change]): Case[] => [
   [what, owned, change],
-  [`${what}, beside a mark`, owned, { ...both(holdId(1), "true"), ...change }],
+  [`${what}, beside a mark`, owned, marking(change)],
 ]);

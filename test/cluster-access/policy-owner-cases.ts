@@ -14,7 +14,19 @@ import {
   owns,
   tenOwners,
 } from "./policy-owners.ts";
-import { annotation, both, type Case, label, mark, type Node, users } from "./policy-requests.ts";
+import {
+  adopting,
+  annotation,
+  both,
+  type Case,
+  label,
+  leaving,
+  mark,
+  marking,
+  type Node,
+  releasing,
+  users,
+} from "./policy-requests.ts";
 
 const [h1, h2] = [holdId(1), holdId(2)];
 
@@ -37,7 +49,7 @@ const manyOwned = {
 /** What the policy admits of marks on nodes whose fields have owners. */
 export const admittedOwners: readonly Case[] = [
   ["a mark on a node whose labels have owners", owned, both(h1, "true")],
-  ["a mark with owners sent back as they were", owned, { ...both(h1, "true"), ...forge(gitops, kubelet) }],
+  ["a mark with owners sent back as they were", owned, marking(forge(gitops, kubelet))],
   ["a mark on a node with hundreds of owned labels", manyOwned, both(h1, "true")],
   ["a mark on a node without recorded owners", { owners: [] }, both(h1, "true")],
   ["releasing a mark of its own", held(creator, ours), both(null, null)],
@@ -77,17 +89,15 @@ export const admittedOwners: readonly Case[] = [
   [
     "giving up the annotation that another manager applied, too",
     applied,
-    { ...label(null), ...forge(creator, theirs("Apply")) },
+    leaving(forge(creator, theirs("Apply"))),
   ],
   ...admittedFolds,
 ];
 
 const usersOwned: Node = { ...users("true"), owners: [theirs("Apply"), kubeletOf("pool")] };
 /** Entries for subresources, which would count as those of others. */
-const moreOfOurs = tenOwners.map((_, i) => ({
-  ...owner(holderName, "Update", owns({ annotations: [annotation] })),
-  subresource: `s${i}`,
-}));
+const oursOfAnnotation = owner(holderName, "Update", owns({ annotations: [annotation] }));
+const moreOfOurs = tenOwners.map((_, i) => ({ ...oursOfAnnotation, subresource: `s${i}` }));
 
 /** What it refuses. */
 export const refusedOwners: readonly Case[] = [
@@ -96,47 +106,31 @@ export const refusedOwners: readonly Case[] = [
   [
     "owning the user's annotation, too",
     usersOwned,
-    forge(
-      theirs("Apply"),
-      kubeletOf("pool"),
-      owner(holderName, "Update", owns({ annotations: [annotation] })),
-    ),
+    forge(theirs("Apply"), kubeletOf("pool"), oursOfAnnotation),
   ],
   ["taking off the annotation that another manager set again", setAgain, both(null, null)],
   ["taking off the annotation that another manager applied, too", applied, both(null, null)],
-  [
-    "taking off the annotation with its other owner",
-    applied,
-    { ...both(null, null), ...forge(creator, ours) },
-  ],
+  ["taking off the annotation with its other owner", applied, releasing(forge(creator, ours))],
   ["taking its label from another owner", labelled, forge(creator, ours)],
   ["leaving an annotation of its own", held(creator, ours), label(null)],
-  [
-    "leaving an annotation of its own that it gives up",
-    held(creator, ours),
-    { ...label(null), ...forge(creator) },
-  ],
+  ["leaving an annotation of its own that it gives up", held(creator, ours), leaving(forge(creator))],
   ["leaving an annotation without recorded owners", held(), label(null)],
   ["leaving an annotation whose owner is folded", held(creator, folded(markFields)), label(null)],
-  [
-    "leaving an annotation, and taking it from its other owner",
-    applied,
-    { ...label(null), ...forge(creator, ours) },
-  ],
+  ["leaving an annotation, and taking it from its other owner", applied, leaving(forge(creator, ours))],
   [
     "adopting a mark, and taking its annotation from the other owner",
     applied,
-    { ...label(h2), ...forge(creator, ours) },
+    adopting(forge(creator, ours)),
   ],
   [
     "adopting a mark with an entry of its own for a subresource",
     held(creator, ours),
-    { ...label(h2), ...forge(creator, ours, ...moreOfOurs.slice(0, 1)) },
+    adopting(forge(creator, ours, ...moreOfOurs.slice(0, 1))),
   ],
   [
     "taking all from an updating manager, as if folded beside ten entries of its own",
     held(creator, ours),
-    { ...label(h2), ...forge(folded(labelsOf("pool")), ours, ...moreOfOurs) },
+    adopting(forge(folded(labelsOf("pool")), ours, ...moreOfOurs)),
   ],
   ...refusedForgeries,
   ...refusedFolds,

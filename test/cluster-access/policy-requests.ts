@@ -1,6 +1,7 @@
 import { isHoldId } from "../../lambda/core/marks/hold-id.ts";
 import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 
 export const { annotation } = Karpenter.v1;
 
@@ -29,6 +30,11 @@ export const both = (id: string | null, value: string | null): Request => ({
   ...label(id),
   ...annotate(value),
 });
+/** A new mark, a release, and a release that leaves the annotation, with which something else changes. */
+export const marking = (also: Request): Request => ({ ...both(holdId(1), "true"), ...also });
+export const releasing = (also: Request): Request => ({ ...both(null, null), ...also });
+export const leaving = (also: Request): Request => ({ ...label(null), ...also });
+export const adopting = (also: Request): Request => ({ ...label(holdId(2)), ...also });
 export const users = (value: string): Node => ({ annotations: { [annotation]: value } });
 
 /** The path of the node that a holder tries to change. */

@@ -98,14 +98,9 @@ describe("the client", () => {
     const refused = await Promise.allSettled(
       Array.from({ length: 40 }, () => world.client.call(list, in30s)),
     );
+    const cause = { status: 403, message: expect.stringMatching(/is forbidden$/) };
     for (const one of refused)
-      expect(one).toMatchObject({
-        status: "rejected",
-        reason: {
-          name: "BrokenSetupError",
-          cause: { status: 403, message: expect.stringMatching(/is forbidden$/) },
-        },
-      });
+      expect(one).toMatchObject({ status: "rejected", reason: { name: "BrokenSetupError", cause } });
     expect(asked.toSorted()).toEqual([...Array(40).fill("/api/v1/nodes"), ...Array(40).fill("/readyz")]);
   });
 
@@ -158,25 +153,19 @@ describe("the client", () => {
     await hurried.close();
   });
 
-  it.each([false, true])(
-    "retries when an answer is incomplete (its body is ignored: %s)",
-    async (ignoresAnswer) => {
-      let calls = 0;
-      world.answer = (_, response) => {
-        calls += 1;
-        if (calls > 1) {
-          response.end("null");
-          return;
-        }
-        response.writeHead(200, { "content-length": 100 }).write("half");
-        setImmediate(() => response.destroy());
-      };
-      expect(await world.client.call({ ...list, ignoresAnswer }, in30s)).toBe(
-        ignoresAnswer ? undefined : null,
-      );
-      expect(calls).toBe(2);
-    },
-  );
+  it.each([
+    [false, null],
+    [true, undefined],
+  ])("retries when an answer is incomplete (its body is ignored: %s)", async (ignoresAnswer, expected) => {
+    let calls = 0;
+    world.answer = (_, response) => {
+      if (++calls > 1) return void response.end("null");
+      response.writeHead(200, { "content-length": 100 }).write("half");
+      setImmediate(() => response.destroy());
+    };
+    expect(await world.client.call({ ...list, ignoresAnswer }, in30s)).toBe(expected);
+    expect(calls).toBe(2);
+  });
 
   it("reads the cluster's endpoint again when it cannot connect, but not after an error answer", async () => {
     world.answer = (_, response) => response.writeHead(500).end("{}");

@@ -69,26 +69,20 @@ describe("an inspection of a cluster", () => {
     expect(await aCluster({ rights, mode }).inspect()).toMatchObject(expected);
   });
 
-  it.each([
-    [["list pods", "list poddisruptionbudgets of policy"], []],
-    [[], ["list pods", "list poddisruptionbudgets"]],
-  ] as const)("with hold=auto and the further rights %j misses %j", async (further, missingRights) => {
-    const rights = [...nodeRights, ...claimRights, "patch nodes", ...further];
-    expect(await aCluster({ rights, auto: true }).inspect()).toMatchObject({
-      missingRights,
-      needlessRights: [],
-    });
-  });
-
-  it.each([
-    [true, [], { missingRights: ["create events"], needlessRights: [] }],
-    [true, ["create events of default"], { missingRights: [], needlessRights: [] }],
-    [false, ["create events of default"], { missingRights: [], needlessRights: ["create events"] }],
-  ] as const)(
-    "with nodeEvents %s and the further rights %j finds %j",
-    async (nodeEvents, further, expected) => {
+  const ofPods = ["list pods", "list poddisruptionbudgets of policy"];
+  const ofEvents = ["create events of default"];
+  it.each<[object, string[], missing: string[], needless: string[]]>([
+    [{ auto: true }, ofPods, [], []],
+    [{ auto: true }, [], ["list pods", "list poddisruptionbudgets"], []],
+    [{ nodeEvents: true }, [], ["create events"], []],
+    [{ nodeEvents: true }, ofEvents, [], []],
+    [{ nodeEvents: false }, ofEvents, [], ["create events"]],
+  ])(
+    "with %j and the further rights %j misses %j, and needs none of %j",
+    async (about, further, missing, needless) => {
       const rights = [...nodeRights, ...claimRights, "patch nodes", ...further];
-      expect(await aCluster({ rights, nodeEvents }).inspect()).toMatchObject(expected);
+      const found = { missingRights: missing, needlessRights: needless };
+      expect(await aCluster({ rights, ...about }).inspect()).toMatchObject(found);
     },
   );
 
@@ -115,15 +109,9 @@ describe("an inspection of a cluster", () => {
   it("tries nothing when it may not list nodes", async () => {
     const { inspect, calls } = aCluster({ rights: [] });
     expect(await inspect()).toEqual({
-      kubernetes: "v1.36.1",
-      missingRights: expect.arrayContaining(nodeRights),
-      needlessRights: [],
-      nodes: 0,
-      stuck: [],
-      userHeld: [],
-      ineffective: [],
-      foreignChange: "not tried",
-      ownChange: "not tried",
+      ...{ kubernetes: "v1.36.1", missingRights: expect.arrayContaining(nodeRights), needlessRights: [] },
+      ...{ nodes: 0, stuck: [], userHeld: [], ineffective: [] },
+      ...{ foreignChange: "not tried", ownChange: "not tried" },
     });
     expect(calls.some(({ method, path }) => method === "PATCH" || path === "/api/v1/nodes")).toBe(false);
   });
@@ -190,14 +178,11 @@ describe("an inspection of a cluster", () => {
     expect(patched).toEqual(Array(2).fill("/api/v1/nodes/b"));
   });
 
+  const review = "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
   it.each<[string, unknown, string]>([
     ["GET /version", 7, "the version must be an object, not 7"],
-    ["POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews", 7, "the review must be an object, not 7"],
-    [
-      "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
-      {},
-      "the review's status must be an object, not missing",
-    ],
+    [review, 7, "the review must be an object, not 7"],
+    [review, {}, "the review's status must be an object, not missing"],
   ])("fails where %s is answered with %j", async (asked, answer, message) => {
     const { inspect } = aCluster({
       answer: ({ method, path }) => (`${method} ${path}` === asked ? { instead: answer } : undefined),

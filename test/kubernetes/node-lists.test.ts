@@ -21,37 +21,23 @@ const label = "karpenter-node-holder/hold";
 
 describe("the selector of a list", () => {
   const v1 = selectors("v1", every);
-  const registered = "karpenter.sh/nodepool,karpenter.sh/registered";
+  const of = (only: readonly string[], ...except: readonly string[]) => selectors("v1", { only, except });
+  const but = (...except: readonly string[]) => of([], ...except);
+  const pool = "karpenter.sh/nodepool";
 
   it.each([
-    ["the whole cluster", () => v1.ofPools(wholeCluster), "karpenter.sh/nodepool"],
-    ["one NodePool", () => v1.ofPools(batch), "karpenter.sh/nodepool in (batch)"],
+    ["the whole cluster", () => v1.ofPools(wholeCluster), pool],
+    ["one NodePool", () => v1.ofPools(batch), `${pool} in (batch)`],
     [
       "all NodePools but some",
-      () => selectors("v1", { only: [], except: ["gpu", "web"] }).ofPools(wholeCluster),
-      "karpenter.sh/nodepool,karpenter.sh/nodepool notin (gpu,web)",
+      () => but("gpu", "web").ofPools(wholeCluster),
+      `${pool},${pool} notin (gpu,web)`,
     ],
-    [
-      "some NodePools",
-      () => selectors("v1", { only: ["batch", "web"], except: ["web"] }).ofPools(wholeCluster),
-      "karpenter.sh/nodepool in (batch)",
-    ],
-    [
-      "a NodePool that is excluded",
-      () => selectors("v1", { only: [], except: ["batch"] }).ofPools(batch),
-      undefined,
-    ],
-    [
-      "a NodePool that is not included",
-      () => selectors("v1", { only: ["web"], except: [] }).ofPools(batch),
-      undefined,
-    ],
-    [
-      "NodePools that are all excluded",
-      () => selectors("v1", { only: ["web"], except: ["web"] }).ofPools(wholeCluster),
-      undefined,
-    ],
-    ["nodes that have registered", () => v1.registered(wholeCluster), registered],
+    ["some NodePools", () => of(["batch", "web"], "web").ofPools(wholeCluster), `${pool} in (batch)`],
+    ["a NodePool that is excluded", () => but("batch").ofPools(batch), undefined],
+    ["a NodePool that is not included", () => of(["web"]).ofPools(batch), undefined],
+    ["NodePools that are all excluded", () => of(["web"], "web").ofPools(wholeCluster), undefined],
+    ["nodes that have registered", () => v1.registered(wholeCluster), `${pool},karpenter.sh/registered`],
     [
       "nodes of Karpenter v0.31 that have registered",
       () => selectors("v0.31", every).registered(wholeCluster),
@@ -86,9 +72,7 @@ describe("a list", () => {
   });
   const expired = new KubernetesError("GET", 410, {});
   /** Lists with these answers in turn, the last one for ever. */
-  async function list(...answers: readonly unknown[]) {
-    return listBy(2, ...answers);
-  }
+  const list = (...answers: readonly unknown[]) => listBy(2, ...answers);
   async function listBy(pageSize: number, ...answers: readonly unknown[]) {
     const { api, calls } = answersInTurn(answers);
     const names: string[] = [];

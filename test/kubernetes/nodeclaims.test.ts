@@ -101,14 +101,9 @@ describe("the NodeClaims of a scope", () => {
   });
 
   it("are listed page by page, each page once", async () => {
-    const names = ["a", "b", "c", "d"];
+    const first = ["a", "b", "c", "d"].map((name) => aClaim(name));
     const { nodeClaims, calls } = aCluster(({ query }) =>
-      query?.continue
-        ? list([aClaim("e")])
-        : list(
-            names.map((name) => aClaim(name)),
-            "page-2",
-          ),
+      query?.continue ? list([aClaim("e")]) : list(first, "page-2"),
     );
     expect(await nodeClaims.list("cluster", soon)).toHaveLength(5);
     expect(calls.map(({ query }) => [query?.limit, query?.continue])).toEqual([
@@ -137,35 +132,16 @@ describe("the NodeClaims of a scope", () => {
   });
 
   it.each([
-    [
-      "the rights are missing",
-      () => refuse(403),
-      "v1",
-      { unavailable: "the holder may not list NodeClaims", isMissingRight: true },
-    ],
-    [
-      "Karpenter is older than v0.32",
-      () => list([]),
-      "v0.31",
-      { unavailable: "Karpenter before v0.32 has no NodeClaims" },
-    ],
-    [
-      "the cluster knows no NodeClaims",
-      () => refuse(404),
-      "v1",
-      { unavailable: "the cluster has no NodeClaims" },
-    ],
-  ] as const)(
-    "cannot be read where %s, and what that means is said",
-    async (_, claims, karpenter, expected) => {
-      const { nodeClaims } = aCluster(claims, karpenter);
-      const unavailable = expect.stringMatching(
-        new RegExp(`^${expected.unavailable}, so drifted nodes are held, too`),
-      );
-      expect(await nodeClaims.list("cluster", soon)).toEqual({ ...expected, unavailable });
-      expect(await nodeClaims.limits(soon)).toEqual([unavailable]);
-    },
-  );
+    ["the rights are missing", () => refuse(403), "v1", "the holder may not list NodeClaims"],
+    ["Karpenter is older than v0.32", () => list([]), "v0.31", "Karpenter before v0.32 has no NodeClaims"],
+    ["the cluster knows no NodeClaims", () => refuse(404), "v1", "the cluster has no NodeClaims"],
+  ] as const)("cannot be read where %s, and what that means is said", async (_, claims, karpenter, why) => {
+    const { nodeClaims } = aCluster(claims, karpenter);
+    const unavailable = expect.stringMatching(new RegExp(`^${why}, so drifted nodes are held, too`));
+    const isMissingRight = why.includes("may not") && { isMissingRight: true };
+    expect(await nodeClaims.list("cluster", soon)).toEqual({ unavailable, ...isMissingRight });
+    expect(await nodeClaims.limits(soon)).toEqual([unavailable]);
+  });
 
   it("are no answer where the cluster does not give one", async () => {
     const { nodeClaims, calls } = aCluster(() => refuse(500));

@@ -63,12 +63,8 @@ describe("a pod needs no other place", () => {
       ...("annotations" in metadata && metadata.annotations),
     };
     const pod = reduced({ nodeSelector: { disk: "ssd" } }, { ...metadata, annotations });
-    expect(pod).toEqual({
-      node: "a",
-      requests: {},
-      needsNoPlace: true,
-      needs: { labels: {}, tolerations: [] },
-    });
+    const needs = { labels: {}, tolerations: [] };
+    expect(pod).toEqual({ node: "a", requests: {}, needsNoPlace: true, needs });
   });
 
   it("only in these cases", () => {
@@ -98,17 +94,13 @@ describe("a pod must stay where it is", () => {
     expect(reduced({ restartPolicy: "Always" }, ownedBy(owner))).not.toHaveProperty("runsOnce");
   });
 
+  const aJob = { kind: "Job", apiVersion: "batch/v1" };
   it.each([
     ["of a ReplicaSet", replicated],
     ["which does not ask", asking("false")],
     [
       "whose controller is not its first owner",
-      {
-        ownerReferences: [
-          { kind: "Job", apiVersion: "batch/v1" },
-          { kind: "StatefulSet", apiVersion: "apps/v1", controller: true },
-        ],
-      },
+      { ownerReferences: [aJob, ...ownedBy("StatefulSet").ownerReferences] },
     ],
   ])("but not one %s", (_, metadata) => {
     expect(reduced({}, metadata).fixed).toBeUndefined();

@@ -47,12 +47,8 @@ async function whyFixed(budgets: readonly unknown[], pod = aPod("a", { app: "web
 
 describe("the pods on nodes", () => {
   it("are listed page by page, without those that have ended", async () => {
-    const { pods, calls } = aCluster(
-      {
-        [podsPath]: ({ query }) => (query?.continue ? list([aPod("b")]) : list([aPod("a")], "page-2")),
-      },
-      1,
-    );
+    const page: Answer = ({ query }) => (query?.continue ? list([aPod("b")]) : list([aPod("a")], "page-2"));
+    const { pods, calls } = aCluster({ [podsPath]: page }, 1);
     expect(await pods.list(soon)).toMatchObject([{ node: "a" }, { node: "b" }]);
     const fieldSelector = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
     expect(calls.filter(({ path }) => path === podsPath).map(({ query }) => query)).toEqual([
