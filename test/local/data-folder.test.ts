@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  chownSync,
-  lchownSync,
-  mkdirSync,
-  readdirSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -24,8 +16,8 @@ beforeEach(() => {
 });
 
 const exists = (mode = 0o700) => {
-  mkdirSync(folder);
-  chmodSync(folder, mode);
+  fs.mkdirSync(folder);
+  fs.chmodSync(folder, mode);
 };
 const problem = () =>
   makeDataFolder(folder).then(
@@ -56,37 +48,37 @@ describe("the folder of the record", () => {
     const settings = readSettings({ cluster: "prod" });
     const started = startRun({ settings, config, folder, log: new CollectedLog() });
     await expect(started).rejects.toThrow("others may write in it");
-    expect(readdirSync(folder)).toEqual([]);
+    expect(fs.readdirSync(folder)).toEqual([]);
   });
 
   it.each(["record.sqlite", "record.sqlite-wal"])("is refused with a link in place of %s", async (name) => {
     exists();
-    symlinkSync(join(folder, "elsewhere"), join(folder, name));
+    fs.symlinkSync(join(folder, "elsewhere"), join(folder, name));
     expect(await problem()).toMatch(`its ${name} is a link, which is not followed\nRemove the link, or`);
   });
 
   it("may have files and other links in it, and be a link itself", async () => {
     const target = newFolder();
-    writeFileSync(join(target, "record.sqlite"), "");
-    symlinkSync("/", join(target, "other"));
-    symlinkSync(target, folder);
+    fs.writeFileSync(join(target, "record.sqlite"), "");
+    fs.symlinkSync("/", join(target, "other"));
+    fs.symlinkSync(target, folder);
     expect(await problem()).toBeUndefined();
   });
 
   describe.skipIf(process.getuid?.() !== 0)("when root uses it", () => {
     it("is refused where it belongs to another user, or another group may write in it", async () => {
       exists();
-      chownSync(folder, 1, 0);
+      fs.chownSync(folder, 1, 0);
       expect(await problem()).toContain("it belongs to another user\nUse it as that user, or");
-      chownSync(folder, 0, 1);
+      fs.chownSync(folder, 0, 1);
       expect(await problem()).toBeUndefined();
-      chmodSync(folder, 0o770);
+      fs.chmodSync(folder, 0o770);
       expect(await problem()).toContain("others may write in it");
     });
 
     it("is refused where it is another user's link", async () => {
-      symlinkSync(newFolder(), folder);
-      lchownSync(folder, 1, 0);
+      fs.symlinkSync(newFolder(), folder);
+      fs.lchownSync(folder, 1, 0);
       expect(await problem()).toContain("it belongs to another user");
     });
   });

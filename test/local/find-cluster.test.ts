@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type ClusterChoice, findCluster } from "../../local/run/find-cluster.ts";
 import { newFolder } from "../support/new-folder.ts";
+import { configOf } from "./kubeconfigs.ts";
 
 let home: string;
 let serviceAccount: string;
@@ -13,14 +14,8 @@ beforeEach(async () => {
 });
 
 async function writeKubeconfig(file: string, server: string): Promise<string> {
-  const content = {
-    clusters: [{ name: "a", cluster: { server } }],
-    users: [{ name: "me", user: {} }],
-    contexts: [{ name: "one", context: { cluster: "a", user: "me" } }],
-    "current-context": "one",
-  };
   await mkdir(join(home, ".kube"), { recursive: true });
-  await writeFile(join(home, file), JSON.stringify(content));
+  await writeFile(join(home, file), JSON.stringify(configOf({ server }, {})));
   return join(home, file);
 }
 const inPod = { KUBERNETES_SERVICE_HOST: "10.100.0.1", KUBERNETES_SERVICE_PORT: "443" };
@@ -86,16 +81,12 @@ describe("several files in $KUBECONFIG", () => {
       clusters: [server("c", "first.example")],
       "current-context": "x",
     });
+    const keyAndCertificate = { "client-key": "key.pem", "client-certificate": "/cert.pem" };
     await mkdir(join(home, "other"));
     await write("other/rest", {
       contexts: [{ name: "x", context: { cluster: "d", user: "gone" } }],
       clusters: [server("c", "second.example", { "tls-server-name": "second" }), server("d", "d.example")],
-      users: [
-        {
-          name: "u",
-          user: { "client-key": "key.pem", "client-certificate": "/cert.pem", exec: { command: "./log-in" } },
-        },
-      ],
+      users: [{ name: "u", user: { ...keyAndCertificate, exec: { command: "./log-in" } } }],
       "current-context": "another",
     });
     const config = merged("contexts", "other/rest");

@@ -5,40 +5,39 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import { ReportedHold } from "./reported-hold.ts";
 
 let reported: ReportedHold;
+let record: ReportedHold["timeline"]["record"];
 beforeEach(() => {
   reported = new ReportedHold();
+  record = reported.timeline.record.bind(reported.timeline);
 });
 
 const startHold = (holdId: string, scope: string) =>
-  reported.timeline.record({ kind: "hold started", scope, holdId, because: "x", until: noon });
+  record({ kind: "hold started", scope, holdId, because: "x", until: noon });
+/** What the page shows now. */
+const draw = (about: Partial<Parameters<typeof drawFrame>[1]> = {}) =>
+  drawFrame(reported.timeline.events, { now: reported.clock.now(), ...about });
+const state = (about?: Parameters<typeof formatState>[1]) => formatState(reported.timeline.events, about);
+/** The texts of a table's cells. */
+const cellsIn = (table: string) => [...table.matchAll(/<td[^>]*>([^<]*)/g)].map(([, text]) => text);
 
 describe("what the page shows", () => {
   it("dates its times once it shows more than a day", () => {
     reported.hold(1);
     reported.pass(3 * 86_400);
     reported.release(1);
-    const { tables } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
     expect(formatState([])).toBe("Nothing is held.");
-    expect(tables).toMatch(/>01-01 12:00<.*>01-04 12:02</);
+    expect(draw().tables).toMatch(/>01-01 12:00<.*>01-04 12:02</);
   });
 
   it("shows what is held now, how long that still is, why, and what is never held", () => {
     reported.hold(3);
-    reported.timeline.record({
-      kind: "hold caused",
-      scope: "cluster",
-      holdId: "h1",
-      because: "load test",
-    });
+    record({ kind: "hold caused", scope: "cluster", holdId: "h1", because: "load test" });
     reported.exclude("node-2");
     reported.handOver("node-3");
     reported.pass(10);
-    const { held, tables } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
-    const cells = [...held.matchAll(/<td[^>]*>([^<]*)/g)].map(([, text]) => text);
-    expect(cells).toEqual(["the cluster", "12:02:40 UTC", "20 s", "load test", "node-1, node-2"]);
-    expect(formatState(reported.timeline.events)).toBe(
-      "Karpenter may not disrupt the cluster until 12:02:40 UTC.",
-    );
+    const { held, tables } = draw();
+    expect(cellsIn(held)).toEqual(["the cluster", "12:02:40 UTC", "20 s", "load test", "node-1, node-2"]);
+    expect(state()).toBe("Karpenter may not disrupt the cluster until 12:02:40 UTC.");
     expect(held).toContain("Held by their users: node-3.");
     expect(held).toContain("Never held, by their label: node-2.");
     expect(tables).toContain("node-3 left to its user&#39;s annotation");
@@ -46,7 +45,7 @@ describe("what the page shows", () => {
 
   it("shows which nodes no longer pay, when each goes and why, by the last look at each scope", () => {
     const look = (where: string, ...verdicts: readonly NodeVerdict[]) =>
-      reported.timeline.record({ kind: "look", where, verdicts });
+      record({ kind: "look", where, verdicts });
     reported.hold(3);
     look("nodepool/web", { name: "gone", isLetGo: true, because: "old" });
     look("cluster", { name: "c", isLetGo: false, because: "left alone for another 34m" });
@@ -57,10 +56,8 @@ describe("what the page shows", () => {
       { name: "b", isLetGo: false, dueAt, because: "superfluous for 1m" },
     );
     expect(reported.timeline.events.filter(({ kind }) => kind === "look")).toHaveLength(2);
-    const { held } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
-    const [, going = ""] = held.split("Nodes that no longer pay");
-    const cells = [...going.matchAll(/<td[^>]*>([^<]*)/g)].map(([, text]) => text);
-    expect(cells).toEqual([
+    const [, going = ""] = draw().held.split("Nodes that no longer pay");
+    expect(cellsIn(going)).toEqual([
       ...["c", "–", "left alone for another 34m"],
       ...["a", "now", "superfluous for 6m; its removal is worth 5m: 5m"],
       ...["b", "12:03:10 UTC", "superfluous for 1m"],
@@ -73,9 +70,9 @@ describe("what the page shows", () => {
     [0, "12:02:40 UTC", ["12:02:30"]],
   ])("shows its times also as the reader's, %i minutes ahead of UTC", (offset, until, labels) => {
     reported.hold(3);
-    const { svg, held } = drawFrame(reported.timeline.events, { now: reported.clock.now(), offset });
+    const { svg, held } = draw({ offset });
     expect(held).toContain(`>${until}<`);
-    expect(formatState(reported.timeline.events, { offset })).toContain(`until ${until}.`);
+    expect(state({ offset })).toContain(`until ${until}.`);
     expect(svg.match(/>\d\d:[03]2:30</g)).toEqual(labels.map((label) => `>${label}<`));
   });
 
@@ -94,37 +91,33 @@ describe("what the page shows", () => {
     ],
   ] as const)("says in a sentence what is held now: %j", (event, expected) => {
     if (event.kind !== "hold started") startHold("h1", event.scope);
-    reported.timeline.record({ ...event, holdId: "h1" });
-    expect(formatState(reported.timeline.events)).toBe(expected);
+    record({ ...event, holdId: "h1" });
+    expect(state()).toBe(expected);
   });
 
   it("names each scope that is held, also when another hold has ended since, and at most three", () => {
     for (const name of ["a", "b", "c", "d", "e"]) startHold(name, `nodepool/${name}`);
-    reported.timeline.record({ kind: "hold ended", scope: "nodepool/a", holdId: "a", because: "x" });
-    const state = formatState(reported.timeline.events);
-    expect(state).toMatch(
+    record({ kind: "hold ended", scope: "nodepool/a", holdId: "a", because: "x" });
+    expect(state()).toMatch(
       /^Karpenter may not disrupt nodepool\/b .*nodepool\/d until \S+ UTC\. And 1 more\.$/,
     );
   });
 
   it("does not say that nothing is held while nodes have marks of a hold that is not known", () => {
-    reported.timeline.record({ kind: "node joined", node: "a", nodePool: "web" });
-    reported.timeline.record({ kind: "node marked", node: "a", holdId: "lost" });
-    expect(formatState(reported.timeline.events)).toBe(
-      "Nodes with an orphaned mark: 1. The next sweep removes it.",
-    );
+    record({ kind: "node joined", node: "a", nodePool: "web" });
+    record({ kind: "node marked", node: "a", holdId: "lost" });
+    expect(state()).toBe("Nodes with an orphaned mark: 1. The next sweep removes it.");
   });
 
   it("counts every node and knows its hold, however many events there were before", () => {
     startHold("h1", "cluster");
     for (let i = 0; i < 6_000; i++) {
-      reported.timeline.record({ kind: "node joined", node: `n${i}`, nodePool: "web" });
-      reported.timeline.record({ kind: "node marked", node: `n${i}`, holdId: "h1" });
+      record({ kind: "node joined", node: `n${i}`, nodePool: "web" });
+      record({ kind: "node marked", node: `n${i}`, holdId: "h1" });
     }
-    for (let i = 0; i < 20_000; i++) reported.timeline.record({ kind: "sweep" });
-    const { held } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
-    expect(held).toContain("and 5990 more");
-    expect(formatState(reported.timeline.events)).toMatch(/^Karpenter may not disrupt the cluster/);
+    for (let i = 0; i < 20_000; i++) record({ kind: "sweep" });
+    expect(draw().held).toContain("and 5990 more");
+    expect(state()).toMatch(/^Karpenter may not disrupt the cluster/);
     expect(reported.timeline.events.length).toBeLessThan(30_000);
   });
 
@@ -138,11 +131,10 @@ describe("what the page shows", () => {
       "Nothing would be held in the cluster: the hold expired.",
     ],
   ] as const)("says of a holder that observes what would be held: %j", (event, expected) => {
-    const state = () => formatState(reported.timeline.events, { observes: true });
-    expect(state()).toBe("Nothing would be held.");
+    expect(state({ observes: true })).toBe("Nothing would be held.");
     if (event.kind !== "hold started") startHold("h1", event.scope);
-    reported.timeline.record({ ...event, holdId: "h1" });
-    expect(state()).toBe(expected);
+    record({ ...event, holdId: "h1" });
+    expect(state({ observes: true })).toBe(expected);
   });
 
   it.each([
@@ -152,11 +144,9 @@ describe("what the page shows", () => {
     ["the first event on, when its reader wants more", 240, 3_600, "12:01:00 to 12:05:00"],
   ])("shows the time from %s", (_, seconds, last, shown) => {
     reported.pass(60);
-    reported.timeline.record({ kind: "note", text: "first" });
+    record({ kind: "note", text: "first" });
     reported.pass(seconds);
-    const now = reported.clock.now();
-    const from = last && { from: new Date(now.getTime() - last * 1_000) };
-    const { svg } = drawFrame(reported.timeline.events, { now, ...from });
+    const { svg } = draw(last ? { from: new Date(reported.now - last * 1_000) } : {});
     const times = [...svg.matchAll(/>(12:\d\d:\d\d)</g)].map(([, time]) => time);
     expect(`${times[0]} to ${times.at(-1)}`).toBe(shown);
   });
@@ -170,23 +160,19 @@ describe("what the page shows", () => {
     if (seconds === undefined) reported.release(1);
     const holdId = "h1";
     const until = new Date(reported.now + (seconds ?? 0) * 1_000);
-    if (seconds) reported.timeline.record({ kind: "hold extended", scope: "cluster", holdId, until });
-    const { svg } = drawFrame(reported.timeline.events, { now: reported.clock.now() });
+    if (seconds) record({ kind: "hold extended", scope: "cluster", holdId, until });
     const [left, right] = [88, 1_176];
-    const [, now] = /class="now"><line x1="([\d.]+)"/.exec(svg) ?? [];
+    const [, now] = /class="now"><line x1="([\d.]+)"/.exec(draw().svg) ?? [];
     expect((Number(now) - left) / (right - left)).toBeCloseTo(past, 3);
   });
 
   it("marks now, and draws what is planned to its right, as wide as its reader wants it", () => {
     reported.hold(1);
-    const frame = { now: reported.clock.now(), width: 390 };
-    const { svg } = drawFrame(reported.timeline.events, frame);
+    const { svg } = draw({ width: 390 });
     expect(svg).toContain('viewBox="0 0 390 ');
     expect(svg).toMatch(/class="planned"/);
     expect(svg).toMatch(/>now<\/text>/);
     reported.release(1);
-    expect(drawFrame(reported.timeline.events, { ...frame, now: reported.clock.now() }).svg).not.toMatch(
-      /class="planned"/,
-    );
+    expect(draw({ width: 390 }).svg).not.toMatch(/class="planned"/);
   });
 });

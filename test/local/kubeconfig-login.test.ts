@@ -87,12 +87,8 @@ describe("logging in by kubeconfig", () => {
   });
 
   it("impersonates with groups, a UID and more, as the kubeconfig says", async () => {
-    const as = {
-      as: "me",
-      "as-groups": ["a", "b"],
-      "as-uid": "7",
-      "as-user-extra": { "acme.com/Team": ["x"] },
-    };
+    const more = { "as-uid": "7", "as-user-extra": { "acme.com/Team": ["x"] } };
+    const as = { as: "me", "as-groups": ["a", "b"], ...more };
     const file = join(newFolder(), "config");
     writeFileSync(file, JSON.stringify(configOf({}, as)));
     const { headers } = await kubeconfigLogin(readKubeconfig({ paths: [file] })).access();
@@ -156,22 +152,18 @@ describe("logging in by kubeconfig", () => {
     await expect(failure).rejects.toMatchObject({ cause: expect.any(Error) });
   });
 
-  it("reports an address that is none", async () => {
-    const failure = loginOf(configOf({ server: "https://no address" }, {})).access();
-    await expect(failure).rejects.toThrow(
-      new BrokenSetupError(
-        'The cluster has no usable address: "https://no address" is not like https://10.0.0.1:6443',
-      ),
-    );
-  });
-
-  it("reports a login provider without the credentials that it needs, and quotes none", async () => {
-    const provider = { name: "oidc", config: { "id-token": 7 } };
-    const failure = loginOf(configOf({}, { "auth-provider": provider })).access();
-    await expect(failure).rejects.toThrow(
-      new BrokenSetupError(
-        "The kubeconfig's user cannot log in: its exec or auth-provider gave no credentials as kubectl expects them",
-      ),
-    );
+  it.each([
+    [
+      "an address that is none",
+      configOf({ server: "https://no address" }, {}),
+      'The cluster has no usable address: "https://no address" is not like https://10.0.0.1:6443',
+    ],
+    [
+      "a login provider without the credentials that it needs, and quotes none",
+      configOf({}, { "auth-provider": { name: "oidc", config: { "id-token": 7 } } }),
+      "The kubeconfig's user cannot log in: its exec or auth-provider gave no credentials as kubectl expects them",
+    ],
+  ])("reports %s", async (_, config, message) => {
+    await expect(loginOf(config).access()).rejects.toThrow(new BrokenSetupError(message));
   });
 });

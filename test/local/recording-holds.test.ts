@@ -15,6 +15,7 @@ const held = aHeldRecord();
 const launchedLater = aHeldRecord({ launchHold: { startedAt: noon, lastLaunchAt: after(noon, minutes(5)) } });
 const asked = aHeldRecord({ requests: [aRequest()], figures: { ...noFigures, requests: ["load test"] } });
 const ended = aHeldRecord({ hold: aHold({ ended: { at: noon, because: "the hold expired" } }) });
+const replaced = aHeldRecord({ hold: aHold({ id: holdId(2) }) });
 const observing = (removed: number) =>
   aHeldRecord({ figures: { ...noFigures, observed: { ...nothingObserved, removed, evicted: 3 } } });
 const changes = (before: ScopeRecord | undefined, now: ScopeRecord) => changesOf(before, now, rules);
@@ -31,12 +32,7 @@ describe("what a record's change means", () => {
     ["a launch meanwhile", observing(2), observing(2), []],
     ["an end", held, ended, ["hold releasing"]],
     ["the last mark removed", ended, aRecord(), ["hold ended"]],
-    [
-      "a hold in another's place",
-      ended,
-      aHeldRecord({ hold: aHold({ id: holdId(2) }) }),
-      ["hold ended", "hold started"],
-    ],
+    ["a hold in another's place", ended, replaced, ["hold ended", "hold started"]],
     ["a record without a hold", aRecord(), aRecord({ requests: [] }), []],
   ])("%s", (_, before, now, expected) => {
     expect(changes(before, now).map(({ kind }) => kind)).toEqual(expected);
@@ -49,8 +45,7 @@ describe("what a record's change means", () => {
   });
 
   it("names why a hold ended, also where only the next one shows it", () => {
-    const ends = (about: Partial<Hold>) =>
-      changes(aHeldRecord({ hold: aHold(about) }), aHeldRecord({ hold: aHold({ id: holdId(2) }) }))[0];
+    const ends = (about: Partial<Hold>) => changes(aHeldRecord({ hold: aHold(about) }), replaced)[0];
     expect([ends({ ended: { at: noon, because: "the hold expired" } }), ends({})]).toMatchObject([
       { because: "the hold expired" },
       { because: "a new hold took its place" },
@@ -62,7 +57,7 @@ describe("what a record's change means", () => {
     const timeline = new Timeline(() => clock.now());
     const holds = new RecordingHolds(new StoredHolds(new MemoryTable(), clock), timeline, rules);
     await holds.write(held);
-    await holds.write(aHeldRecord({ hold: aHold({ id: holdId(2) }) }));
+    await holds.write(replaced);
     expect(timeline.events).toMatchObject([{ kind: "hold started", holdId: holdId(1), at: clock.now() }]);
   });
 });

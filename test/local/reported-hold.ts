@@ -38,12 +38,7 @@ export class ReportedHold {
   release(nodes: number): void {
     for (let i = 1; i <= nodes; i++)
       this.timeline.record({ kind: "node released", node: `node-${i}`, holdId: "h1" });
-    this.timeline.record({
-      kind: "hold ended",
-      scope: "cluster",
-      holdId: "h1",
-      because: "the hold expired",
-    });
+    this.timeline.record({ kind: "hold ended", scope: "cluster", holdId: "h1", because: "the hold expired" });
     this.pass(20);
   }
 }

@@ -6,8 +6,11 @@ import { checkRights } from "../../local/run/rights.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { until } from "../support/context.ts";
 
-const check = (answer: (verb: string) => unknown) =>
-  checkRights({ call: async ({ body }) => answer(Object(body).spec.resourceAttributes.verb) }, context);
+const check = (answer: (verb: string) => unknown, mode: "hold" | "observe" = "hold") =>
+  checkRights(
+    { call: async ({ body }) => answer(Object(body).spec.resourceAttributes.verb) },
+    { ...context, mode },
+  );
 const context = { ...until(noon), server: "https://prod", mode: "hold" } as const;
 const allowed = (is: boolean) => ({ status: { allowed: is } });
 
@@ -25,12 +28,7 @@ describe("what run may do in its cluster", () => {
 
   it("is enough to observe when it may read and watch nodes", async () => {
     const asked: string[] = [];
-    const answer = async ({ body }: KubernetesCall) => {
-      const { verb } = Object(body).spec.resourceAttributes;
-      asked.push(verb);
-      return allowed(verb !== "patch");
-    };
-    await checkRights({ call: answer }, { ...context, mode: "observe" });
+    await check((verb) => asked.push(verb) && allowed(verb !== "patch"), "observe");
     expect(asked).toEqual(["get", "list", "watch"]);
   });
 

@@ -49,6 +49,11 @@ function leaseOf(identity: string) {
   return { lease, lost, take: (signal = never) => lease.take(signal, lost) };
 }
 const owner = () => api.stored?.spec.holderIdentity;
+/** A Lease that was written by this run, or by no one. */
+const writtenBy = (holderIdentity: string, resourceVersion = "7") => {
+  const spec = { holderIdentity, ...(holderIdentity && { leaseDurationSeconds: 30 }) };
+  api.stored = { metadata: { resourceVersion }, spec };
+};
 
 describe("the Lease of a run", () => {
   it("is one run's at a time: the second waits until the first gives it away", async () => {
@@ -72,8 +77,7 @@ describe("the Lease of a run", () => {
     const first = leaseOf("a");
     await first.take();
     await first.lease.confirm();
-    if (api.stored)
-      api.stored = { metadata: { resourceVersion: "9" }, spec: { ...api.stored.spec, holderIdentity: "b" } };
+    writtenBy("b", "9");
     ahead = 31_000;
     const change = vi.fn();
     const nodes = changedWith(first.lease, { change } as unknown as Nodes);
@@ -86,10 +90,8 @@ describe("the Lease of a run", () => {
   });
 
   it("is taken from a run that was killed when it was not renewed for its time by our own clock", async () => {
-    api.stored = {
-      metadata: { resourceVersion: "7" },
-      spec: { holderIdentity: "killed", leaseDurationSeconds: 30, renewTime: "2001-01-01T00:00:00.000000Z" },
-    };
+    writtenBy("killed");
+    Object.assign(api.stored?.spec ?? {}, { renewTime: "2001-01-01T00:00:00.000000Z" });
     const second = leaseOf("b");
     const taking = second.take();
     await expect.poll(() => log.lines.length).toBe(1);
@@ -100,10 +102,7 @@ describe("the Lease of a run", () => {
   });
 
   it("is at once that of a run on the same record, and renewed", async () => {
-    api.stored = {
-      metadata: { resourceVersion: "7" },
-      spec: { holderIdentity: "a", leaseDurationSeconds: 30 },
-    };
+    writtenBy("a");
     await leaseOf("a").take();
     expect(log.lines).toEqual([]);
     await expect.poll(() => Number(api.stored?.metadata.resourceVersion)).toBeGreaterThan(9);
@@ -112,10 +111,7 @@ describe("the Lease of a run", () => {
   it("ends a run where another one has it now", async () => {
     const first = leaseOf("a");
     await first.take();
-    api.stored = {
-      metadata: { resourceVersion: "99" },
-      spec: { holderIdentity: "b", leaseDurationSeconds: 30 },
-    };
+    writtenBy("b", "99");
     await expect.poll(() => first.lost.mock.calls.length).toBe(1);
     await first.lease.release();
     expect(owner()).toBe("b");
@@ -150,7 +146,7 @@ describe("the Lease of a run", () => {
   });
 
   it("goes to the one of two runs that takes it first", async () => {
-    api.stored = { metadata: { resourceVersion: "7" }, spec: { holderIdentity: "" } };
+    writtenBy("");
     api.beforePut = (stored) => {
       stored.metadata.resourceVersion = "50";
       Object.assign(stored.spec, { holderIdentity: "b", leaseDurationSeconds: 30 });

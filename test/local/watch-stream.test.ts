@@ -5,32 +5,23 @@ import { streamOf } from "../../local/run/watch-stream.ts";
 
 describe("a stream", () => {
   const watched = '{"type":"ADDED","object":1}';
+  const error = (object: unknown) => `${JSON.stringify({ type: "ERROR", object })}\n`;
   it.each([
     ["events and blank lines", `${watched}\n\n${watched}\n`, 200, "2 events, the last of 1"],
     ["a line without its end", `${watched}\n{"type":`, 200, "1 events, the last of 1"],
     ["a letter in two pieces", '{"type":"ADDED","object":"ü"}\n', 200, "1 events, the last of ü"],
-    [
-      "an error",
-      '{"type":"ERROR","object":{"code":410,"message":"too old"}}\n',
-      200,
-      "WATCH was answered with 410: too old",
-    ],
+    ["an error", error({ code: 410, message: "too old" }), 200, "WATCH was answered with 410: too old"],
     [
       "an error of another form",
-      '{"type":"ERROR","object":{"code":"x","message":7}}\n',
+      error({ code: "x", message: 7 }),
       200,
       "WATCH was answered with 500: no reason was given",
     ],
-    ["an error that is none", '{"type":"ERROR","object":1}\n', 200, "a watch's error"],
+    ["an error that is none", error(1), 200, "a watch's error"],
     ["no JSON", "<html>\n", 200, "a line of the watch is no JSON"],
     ["no object", "7\n", 200, "a watch event"],
     ["an event without a type", '{"type":7}\n', 200, "a watch event's type must be text"],
-    [
-      "a refusal",
-      '{"kind":"Status","message":"not you"}',
-      403,
-      "WATCH /api/v1/nodes was answered with 403: not you",
-    ],
+    ["a refusal", '{"message":"not you"}', 403, "WATCH /api/v1/nodes was answered with 403: not you"],
   ])("is read, or says what is wrong with it: %s", async (_, text, status, expected) => {
     const asked: unknown[] = [];
     const server = await serveHttp(({ method, headers }, response) => {
