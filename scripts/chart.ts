@@ -6,7 +6,6 @@ import type { RightsOptions } from "../lambda/cluster-access/manifest.ts";
 import { holderName, Karpenter } from "../lambda/core/marks/keys.ts";
 import type { Setting } from "../lambda/settings-table.ts";
 import { rightsToRun } from "../local/run/manifest-yaml.ts";
-import { chartAlerts } from "./chart-alerts.ts";
 import { checksTemplate } from "./chart-checks.ts";
 import { chartDashboard } from "./chart-dashboard.ts";
 import { chartListing } from "./chart-listing.ts";
@@ -14,7 +13,7 @@ import { settingsSchema } from "./settings-schema.ts";
 
 /*
  * What of the chart is computed: its name and version from package.json, its settings from their table, its rights from
- * the manifest, its alerts and dashboard from the metrics. `npm run build:chart` writes it, and a test compares.
+ * the manifest, its dashboard from the metrics. `npm run build:chart` writes it, and a test compares.
  */
 
 export const chartFolder = join(import.meta.dirname, "../charts", holderName);
@@ -91,7 +90,6 @@ export function chartFiles(changelog?: string): Readonly<Record<string, string>>
     "values.yaml": computed(valuesYaml(values)),
     "values.schema.json": json(schemaOf(values)),
     "dashboard.json": `${JSON.stringify(chartDashboard())}\n`,
-    "alerts.yaml": computed(dump(chartAlerts(), { lineWidth: -1 })),
     "templates/_checks.tpl": checksTemplate(),
     "templates/_rights.tpl": rightsTemplate(),
   };
