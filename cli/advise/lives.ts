@@ -1,26 +1,17 @@
-import * as v from "valibot";
-import { moment } from "../../lambda/schemas/values.ts";
 import { readable } from "../terminal/text.ts";
 
-const common = {
-  id: v.string(),
-  at: moment,
-  instance: v.string(),
-  /** The role that asked for it. */
-  by: v.string(),
-};
-
 /** One CloudTrail event about one instance. */
-export const instanceEvent = v.variant("kind", [
-  v.object({
-    kind: v.literal("launched"),
-    ...common,
-    nodePool: v.string(),
-    instanceType: v.exactOptional(v.string()),
-  }),
-  v.object({ kind: v.literal("terminated"), ...common }),
-]);
-export type InstanceEvent = Readonly<v.InferOutput<typeof instanceEvent>>;
+export type InstanceEvent = Readonly<{
+  id: string;
+  at: Date;
+  instance: string;
+  /** The role that asked for it. */
+  by: string;
+}> &
+  (
+    | Readonly<{ kind: "launched"; nodePool: string; instanceType?: string }>
+    | Readonly<{ kind: "terminated" }>
+  );
 
 /** A node from its launch to its end, as far as either is known. */
 export type NodeLife = Readonly<{

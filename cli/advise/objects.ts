@@ -3,11 +3,7 @@ import { podSchema } from "../../lambda/kubernetes/pod-objects.ts";
 
 /** The fields of Kubernetes objects that advice is drawn from. */
 const texts = v.nullish(v.record(v.string(), v.string()), {});
-const moment = v.pipe(
-  v.string(),
-  v.transform((text) => new Date(text)),
-  v.date(),
-);
+const moment = v.pipe(v.string(), v.toDate());
 
 const budgetSchema = v.object({
   nodes: v.nullish(v.string(), "10%"),

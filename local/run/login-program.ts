@@ -4,11 +4,7 @@ import type { Cluster } from "@kubernetes/client-node";
 import * as v from "valibot";
 import { limitedText } from "../../lambda/kubernetes/transport.ts";
 
-const moment = v.pipe(
-  v.string(),
-  v.transform((text) => new Date(text)),
-  v.date(),
-);
+const moment = v.pipe(v.string(), v.toDate());
 
 /*
 { "apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential", "status": { "token": "…" } }

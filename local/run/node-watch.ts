@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
@@ -89,7 +90,8 @@ export class NodeWatch {
         if (isStatus(error, 401)) this.#options.login.refresh();
       }
       // Also after a stream that ended well: a server that ends streams at once must not be called in a tight loop.
-      await this.#pause(pauseAfter(Math.max(1, Math.min(failures, 8)), Math.random));
+      const pause = pauseAfter(Math.max(1, Math.min(failures, 8)), Math.random);
+      await wait(pause, undefined, { signal: this.#stop.signal }).catch(() => {});
     }
   }
 
@@ -139,30 +141,13 @@ export class NodeWatch {
     if (this.nodes.get(now.name)?.createdAt.getTime() !== now.createdAt.getTime()) this.#miss(now.name);
     const before = this.nodes.get(now.name);
     this.nodes.set(now.name, now);
-    this.#report({ ...(before && { before }), now });
+    this.#options.onChange({ ...(before && { before }), now });
   }
 
   #miss(name: string): void {
     const before = this.nodes.get(name);
     this.nodes.delete(name);
-    if (before) this.#report({ before });
-  }
-
-  #report(change: NodeChange): void {
-    this.#options.onChange(change);
-  }
-
-  #pause(duration: number): Promise<void> {
-    const { signal } = this.#stop;
-    return new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal.removeEventListener("abort", done);
-        resolve();
-      };
-      const timer = setTimeout(done, duration);
-      signal.addEventListener("abort", done);
-    });
+    if (before) this.#options.onChange({ before });
   }
 }
 

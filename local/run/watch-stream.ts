@@ -1,7 +1,7 @@
+import * as v from "valibot";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { KubernetesError, statusIn } from "../../lambda/kubernetes/error.ts";
-import { asRecord } from "../../lambda/kubernetes/node-objects.ts";
 import {
   type ClusterLogin,
   KubernetesTransport,
@@ -10,8 +10,12 @@ import {
   whileNotAborted,
 } from "../../lambda/kubernetes/transport.ts";
 
+const event = v.pipe(v.string(), v.parseJson(), v.object({ type: v.string(), object: v.unknown() }));
 /** One line of a watch. */
-export type WatchEvent = Readonly<{ type: string; object: unknown }>;
+export type WatchEvent = Readonly<v.InferOutput<typeof event>>;
+
+const reason = v.fallback(v.string(), "no reason was given");
+const failure = v.object({ code: v.fallback(v.number(), 500), message: reason });
 
 const lasts = minutes(5);
 /** A bookmark comes once a minute: a stream that is silent for longer is broken, or shows nothing any more. */
@@ -70,18 +74,9 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string,
 }
 
 function readEvent(line: string): WatchEvent {
-  const { type, object } = asRecord(parse(line), "a watch event");
-  if (typeof type !== "string") throw new TryAgainError("a watch event's type must be text");
-  if (type !== "ERROR") return { type, object };
-  const { code, message } = asRecord(object, "a watch's error");
-  const said = typeof message === "string" ? message : "no reason was given";
-  throw new KubernetesError("WATCH", typeof code === "number" ? code : 500, { message: said });
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    throw new TryAgainError("a line of the watch is no JSON");
-  }
+  const { success, output } = v.safeParse(event, line);
+  if (!success) throw new TryAgainError("a line of the watch is no event");
+  if (output.type !== "ERROR") return output;
+  const { code, message } = v.parse(failure, Object(output.object));
+  throw new KubernetesError("WATCH", code, { message });
 }

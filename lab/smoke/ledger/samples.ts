@@ -1,11 +1,7 @@
 import * as v from "valibot";
 import type { StatusAnswer } from "../../../cli/answers.ts";
 
-const moment = v.pipe(
-  v.string(),
-  v.transform((text) => new Date(text)),
-  v.date(),
-);
+const moment = v.pipe(v.string(), v.toDate());
 
 /** A node as the cluster itself shows it. */
 const node = v.object({
@@ -52,15 +48,13 @@ const sample = v.variant("kind", [
 export type Sample = v.InferOutput<typeof sample>;
 export type SampleOf<Kind extends Sample["kind"]> = Extract<Sample, { kind: Kind }>;
 
+const line = v.pipe(v.string(), v.parseJson(), sample);
+
 /** Reads lines of JSON; a line that is cut off is none. */
 export const readSamples = (text: string): readonly Sample[] =>
-  text.split("\n").flatMap((line) => {
-    try {
-      const { success, output } = v.safeParse(sample, JSON.parse(line));
-      return success ? [output] : [];
-    } catch {
-      return [];
-    }
+  text.split("\n").flatMap((one) => {
+    const { success, output } = v.safeParse(line, one);
+    return success ? [output] : [];
   });
 
 /** Our own record, as `status` shows it. */
