@@ -33,22 +33,6 @@ export type WatchedParts = Readonly<{
   sweepTimer: IConstruct;
 }>;
 
-/** The severity of an alarm, and the first command to type. */
-type Urgency = Readonly<{ severity: "page" | "ticket"; first: string }>;
-
-/** Only alarms that cost money or protection until an operator acts have severity page. */
-const urgencies = {
-  "dead-letters": { severity: "ticket", first: "doctor" },
-  "function-errors": { severity: "ticket", first: "doctor" },
-  "release-overdue": { severity: "page", first: "doctor" },
-  "marks-orphaned": { severity: "ticket", first: "doctor" },
-  "patches-failing": { severity: "ticket", first: "doctor" },
-  "rights-missing": { severity: "ticket", first: "doctor" },
-  "hold-over-cap": { severity: "page", first: "status" },
-  "sweep-silent": { severity: "page", first: "doctor" },
-  "slow-protection": { severity: "ticket", first: "doctor" },
-} as const satisfies Record<AlarmHeading, Urgency>;
-
 const topicArn = settingsTable.alarmTopicArn.value.example;
 const silentAlarms =
   "The alarms notify no one. Add a topic: " +
@@ -69,6 +53,10 @@ type Watch = Readonly<{
   missing?: TreatMissingData;
   /** What must be there before the alarm. */
   after?: IConstruct;
+  /** Only where it costs money or protection until an operator acts; a ticket is enough for the others. */
+  severity?: "page";
+  /** The first command to type, unless that is `doctor`. */
+  first?: "status";
 }>;
 
 /** All alarms; each links to its entry in docs/operating.md. */
@@ -105,7 +93,7 @@ export class Alarms extends Construct {
   }
 
   private alarm({ name: holder, runbookUrl }: WatchedParts, watch: Watch): Alarm {
-    const { severity, first } = urgencies[watch.heading];
+    const { severity = "ticket", first = "doctor" } = watch;
     const name = watch.of ? `${watch.heading}-${watch.of}` : watch.heading;
     const id = name.replaceAll(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const alarm = new Alarm(this, id, {
@@ -158,6 +146,7 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
     ),
     {
       heading: "release-overdue",
+      severity: "page",
       description: "Nodes are held longer than their hold.",
       metric: metrics.metric("ReleaseLagMs", "Maximum"),
       // A one-shot may fire a minute late, and the next sweep replaces a lost one: this is later than both.
@@ -190,6 +179,7 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
     },
     {
       heading: "sweep-silent",
+      severity: "page",
       description: "The sweep, which repairs what lost events left, does not run to its end.",
       metric: metrics.metric("HoldActive", "SampleCount"),
       // Every sweep emits HoldActive, so a period without data means that no sweep ended. So does the installation of
@@ -213,6 +203,8 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
   if (maxHold === 0) return always;
   const overCap: Watch = {
     heading: "hold-over-cap",
+    severity: "page",
+    first: "status",
     description: "Launches hold nodes for longer than maxHold allows.",
     metric: metrics.metric("OldestHoldMs", "Maximum"),
     // As much later than the cap as a release may be.
