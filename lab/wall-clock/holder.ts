@@ -22,7 +22,7 @@ export async function startHolder({ world, observer, folder, settings }: Options
     log: silent,
   });
   run.timeline.follow((event) => {
-    if (event.kind.startsWith("hold ")) observer.note(event);
+    if (event.kind.startsWith("hold ")) observer.record(event);
   });
   return run;
 }

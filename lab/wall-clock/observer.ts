@@ -4,48 +4,29 @@ import type { NodeMeta } from "../../lambda/core/marks/plan-marks.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { nodeEventsOf } from "../../local/holder/node-events.ts";
-import type { TimelineEvent } from "../../report/timeline/events.ts";
+import { Timeline } from "../../local/holder/timeline.ts";
 import type { World } from "../../test/real/worlds/world.ts";
-
-/** An event without the observer's time. */
-type Seen<T = TimelineEvent> = T extends TimelineEvent ? Omit<T, "at"> : never;
-
-type Listener = (event: TimelineEvent) => void;
 
 const namespace = "default";
 
 /** Watches a cluster from outside and records what happens to its nodes and pods; independent of the holder. */
-export class Observer {
-  readonly events: TimelineEvent[] = [];
+export class Observer extends Timeline {
   readonly pods = new Map<string, V1Pod>();
   readonly #nodes = new Map<string, NodeMeta>();
   readonly #images = new Set<string>();
   readonly #evicted = new Set<string>();
   readonly #pending = new Map<string, Date>();
   readonly #waits: number[] = [];
-  readonly #listeners = new Set<Listener>();
   readonly #stops: (() => Promise<void>)[] = [];
 
-  /** Records an event that another component saw. */
-  note(event: TimelineEvent): void {
-    this.events.push(event);
-    for (const listener of this.#listeners) listener(event);
-  }
-
-  /** Calls the listener for each event from now on, until the returned function is called. */
-  follow(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  constructor() {
+    super(() => systemClock.now());
   }
 
   /** How long each pod waited for a node so far, in milliseconds. */
   waits(): readonly number[] {
     const now = systemClock.now().getTime();
     return [...this.#waits, ...[...this.#pending.values()].map((since) => now - since.getTime())];
-  }
-
-  #see(seen: Seen): void {
-    this.note({ ...seen, at: systemClock.now() });
   }
 
   async start({ plane, core }: World): Promise<void> {
@@ -73,7 +54,7 @@ export class Observer {
     if (pod.status?.phase === "Running") this.#seeImage(node, pod.spec?.containers[0]?.image ?? "");
     if (!isEvicted(pod) || this.#evicted.has(name)) return;
     this.#evicted.add(name);
-    this.#see({ kind: "pod evicted", node, pod: name });
+    this.record({ kind: "pod evicted", node, pod: name });
   }
 
   #measureWait(pod: string, isOver: boolean): void {
@@ -88,7 +69,7 @@ export class Observer {
     const pulled = `${node} ${image}`;
     if (this.#images.has(pulled)) return;
     this.#images.add(pulled);
-    this.#see({ kind: "image pulled", node, image });
+    this.record({ kind: "image pulled", node, image });
   }
 
   #seeNode(node: V1Node, isGone: boolean): void {
@@ -99,7 +80,7 @@ export class Observer {
     const before = this.#nodes.get(now.name);
     if (isGone && !before) return;
     for (const seen of nodeEventsOf(before, isGone ? undefined : now, { poolLabel, annotation }))
-      this.#see(seen);
+      this.record(seen);
     if (isGone) this.#nodes.delete(now.name);
     else this.#nodes.set(now.name, now);
   }
