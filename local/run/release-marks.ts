@@ -11,8 +11,7 @@ import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { kubeconfigLogin } from "./kubeconfig-login.ts";
 import { whyUnreachable } from "./rights.ts";
-import { recordIn } from "./run-table.ts";
-import { SqliteTable } from "./sqlite-table.ts";
+import { RunTable, recordIn } from "./run-table.ts";
 
 export type ReleaseMarksOptions = Readonly<{
   config: KubeConfig;
@@ -75,12 +74,11 @@ const generationOf = ({ labels = {} }: SeenNode): KarpenterGeneration =>
 export async function endRecorded(folder: string, { log, reason }: Readonly<{ log: Log; reason: string }>) {
   if (!existsSync(recordIn(folder))) return;
   try {
-    const now = systemClock.now();
-    const table = SqliteTable.open(recordIn(folder), now);
+    const table = RunTable.open({ folder, clock: systemClock, log });
     try {
       const holds = new StoredHolds(table, systemClock);
       const record = (await holds.find(wholeCluster)) ?? emptyRecord(wholeCluster);
-      await holds.write({ ...record, released: { at: now, because: reason } });
+      await holds.write({ ...record, released: { at: systemClock.now(), because: reason } });
     } finally {
       table.close();
     }

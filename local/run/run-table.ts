@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { messageOf } from "../../lambda/core/errors.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
 import type { ScopeRecord } from "../../lambda/core/record.ts";
-import { type Fields, type ItemTable, Kind, type StoredItem } from "../../lambda/record/item-table.ts";
+import { type Fields, Kind, type StoredItem } from "../../lambda/record/item-table.ts";
 import { readRecord } from "../../lambda/record/stored-records.ts";
-import { DamagedRecordError, NoRoomError, placeIn, SqliteTable } from "./sqlite-table.ts";
+import { ItemsInMemory } from "./items-in-memory.ts";
+import { DamagedRecordError, NoRoomError, placeIn, RecordFile } from "./record-file.ts";
 
 /** The file of the record in the folder of a run. */
 export const recordIn = (folder: string): string => join(folder, "record.sqlite");
@@ -22,27 +23,27 @@ export type RunTableOptions = Readonly<{
  * The record of a run: read from memory, and written to the disk. What the disk refuses is kept in memory and written with
  * the next write, because a full disk must not keep nodes held.
  */
-export class RunTable implements ItemTable {
+export class RunTable extends ItemsInMemory {
   /** The file that was put aside because it was damaged. */
   readonly lost: string | undefined;
   readonly #file: string;
   /** Undefined until the disk has room for a new file. */
-  #disk: SqliteTable | undefined;
+  #disk: RecordFile | undefined;
   readonly #options: RunTableOptions;
-  readonly #items = new Map<Kind, Map<string, StoredItem>>();
   readonly #unsaved = new Map<string, readonly [kind: Kind, name: string, fields: Fields]>();
 
   private constructor(file: string, lost: string | undefined, options: RunTableOptions) {
+    super();
     this.#file = file;
     this.lost = lost;
     this.#options = options;
   }
 
   /** Opens or creates the record; a damaged one is put aside. */
-  static async open(options: RunTableOptions): Promise<RunTable> {
+  static open(options: RunTableOptions): RunTable {
     const file = recordIn(options.folder);
     try {
-      return await RunTable.#read(file, undefined, options);
+      return RunTable.#read(file, undefined, options);
     } catch (error) {
       if (!(error instanceof DamagedRecordError)) throw error;
       const lost = putAside(file, options.clock.now());
@@ -59,40 +60,31 @@ export class RunTable implements ItemTable {
 
   /** The record of every scope, without a call. */
   get records(): readonly ScopeRecord[] {
-    return [...(this.#items.get(Kind.record)?.values() ?? [])].map(readRecord);
+    return [...(this.kinds.get(Kind.record)?.values() ?? [])].map(readRecord);
   }
 
-  async find(kind: Kind, name: string): Promise<StoredItem | undefined> {
-    return this.#items.get(kind)?.get(name);
-  }
-
-  async *all(kind: Kind, { backwards = false } = {}): AsyncGenerator<StoredItem> {
-    const items = [...(this.#items.get(kind) ?? [])].toSorted(([a], [b]) => (a < b ? -1 : 1));
-    for (const [, item] of backwards ? items.reverse() : items) yield item;
-  }
-
-  async put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean> {
-    const stored = this.#items.get(kind)?.get(name);
-    const { version } = stored?.item ?? {};
-    const isNone = typeof version !== "number" || version < 1;
-    if (ifVersion !== undefined && !(ifVersion === 0 ? isNone : version === ifVersion)) return false;
-    const item = { ...JSON.parse(JSON.stringify(fields)), kind, name };
-    this.#keep(kind, name, { item, where: placeIn(this.#file, kind, name) });
+  override async put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean> {
+    if (!(await super.put(kind, name, fields, ifVersion))) return false;
     this.#unsaved.set(`${kind} ${name}`, [kind, name, fields]);
-    await this.#save();
+    this.#save();
     return true;
+  }
+
+  protected override stored(kind: Kind, name: string, fields: Fields): StoredItem {
+    const item = { ...JSON.parse(JSON.stringify(fields)), kind, name };
+    return { item, where: placeIn(this.#file, kind, name) };
   }
 
   close(): void {
     this.#disk?.close();
   }
 
-  static async #read(file: string, lost: string | undefined, options: RunTableOptions): Promise<RunTable> {
+  static #read(file: string, lost: string | undefined, options: RunTableOptions): RunTable {
     const table = new RunTable(file, lost, options);
     try {
       const disk = table.#open();
       for (const kind of Object.values(Kind))
-        for await (const stored of disk.all(kind)) table.#keep(kind, String(stored.item.name), stored);
+        for (const stored of disk.all(kind)) table.keep(kind, String(stored.item.name), stored);
     } catch (error) {
       table.close();
       if (!(error instanceof NoRoomError)) throw error;
@@ -101,23 +93,18 @@ export class RunTable implements ItemTable {
     return table;
   }
 
-  #open(): SqliteTable {
-    this.#disk ??= SqliteTable.open(this.#file, this.#options.clock.now());
+  #open(): RecordFile {
+    this.#disk ??= RecordFile.open(this.#file, this.#options.clock.now());
     return this.#disk;
   }
 
-  #keep(kind: Kind, name: string, stored: StoredItem): void {
-    const items = this.#items.get(kind) ?? new Map<string, StoredItem>();
-    this.#items.set(kind, items.set(name, stored));
-  }
-
-  async #save(): Promise<void> {
+  #save(): void {
     const wasSaved = this.#disk !== undefined && this.#unsaved.size <= 1;
     try {
       const disk = this.#open();
       for (const [key, [kind, name, fields]] of [...this.#unsaved]) {
-        await disk.put(kind, name, fields);
-        if (this.#unsaved.get(key)?.[2] === fields) this.#unsaved.delete(key);
+        disk.put(kind, name, fields);
+        this.#unsaved.delete(key);
       }
       if (!wasSaved) this.#options.log.info("the record is on the disk again");
     } catch (error) {

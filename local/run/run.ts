@@ -92,7 +92,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const times = new Windows({ windows, clock: wallClock, send, log });
   await makeDataFolder(folder);
   const onFailure = () => metrics.add("RecordWriteFailures", 1);
-  const table = await RunTable.open({ folder, clock, log, onFailure });
+  const table = RunTable.open({ folder, clock, log, onFailure });
 
   const login = kubeconfigLogin(config, { clock });
   const api = new KubernetesClient({ login, clock, metrics });

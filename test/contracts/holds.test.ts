@@ -1,6 +1,6 @@
-import { join } from "node:path";
 import { describe } from "vitest";
-import { SqliteTable } from "../../local/run/sqlite-table.ts";
+import { RunTable } from "../../local/run/run-table.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
 import { MemoryTable } from "../../simulator/memory-table.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { dynaliteStore, storeOf } from "./dynamodb-store.ts";
@@ -10,9 +10,9 @@ describe("holds kept in memory", () => {
   holdsContract(async (clock) => ({ ...storeOf(new MemoryTable(), clock), close: async () => {} }));
 });
 
-describe("holds kept in SQLite", () => {
+describe("holds of a run", () => {
   holdsContract(async (clock) => {
-    const table = SqliteTable.open(join(newFolder(), "record.sqlite"), clock.now());
+    const table = RunTable.open({ folder: newFolder(), clock, log: new CollectedLog() });
     return { ...storeOf(table, clock), close: async () => table.close() };
   });
 });

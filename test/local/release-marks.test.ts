@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { seconds } from "../../lambda/core/duration.ts";
@@ -8,7 +7,7 @@ import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { endRecorded, releaseMarks } from "../../local/run/release-marks.ts";
-import { SqliteTable } from "../../local/run/sqlite-table.ts";
+import { RunTable } from "../../local/run/run-table.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -83,7 +82,7 @@ describe("a release by the marks alone", () => {
 describe("the record of a run that ended", () => {
   it("ends with the release, so that the next run does not continue its hold", async () => {
     const folder = newFolder();
-    const open = () => SqliteTable.open(join(folder, "record.sqlite"), new Date());
+    const open = () => RunTable.open({ folder, clock: systemClock, log });
     const table = open();
     await new StoredHolds(table, systemClock).write(aRecord({ hold: aHold({ id: holdId(1) }) }));
     table.close();
@@ -97,7 +96,7 @@ describe("the record of a run that ended", () => {
   it("may be missing, or in use", async () => {
     const folder = newFolder();
     await endRecorded(folder, { log, reason: "x" });
-    const table = SqliteTable.open(join(folder, "record.sqlite"), new Date());
+    const table = RunTable.open({ folder, clock: systemClock, log });
     onTestFinished(() => table.close());
     await endRecorded(folder, { log, reason: "x" });
     const said = "the record could not be changed: a run that reads it may mark nodes again";

@@ -6,9 +6,13 @@ import { runningHolder } from "../../cli/control/running.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
-import { SqliteTable } from "../../local/run/sqlite-table.ts";
+import { RecordFile } from "../../local/run/record-file.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { goAway, RunWorld, release, settings, soon, stayHeld, untilReady } from "./run-world.ts";
+
+const cannotWrite = () => {
+  throw new TryAgainError("the disk is full");
+};
 
 /** As SQLite throws where the disk is full. */
 const neverFits = () => {
@@ -28,7 +32,7 @@ describe("a run whose disk is full", () => {
     const metrics = new PrometheusMetrics("prod");
     const run = await world.startHolding({ clock, metrics, settings: { ...settings, sweepEvery: 100 } });
     await untilReady(run);
-    vi.spyOn(SqliteTable.prototype, "put").mockRejectedValue(new TryAgainError("the disk is full"));
+    vi.spyOn(RecordFile.prototype, "put").mockImplementation(cannotWrite);
     world.joins("b");
     await expect.poll(() => world.held(), soon).toEqual(["a", "b"]);
     await expect.poll(() => run.problems, soon).toEqual(["the record cannot be written"]);
@@ -46,7 +50,7 @@ describe("a run whose disk is full", () => {
   });
 
   it.each([
-    ["its record", () => vi.spyOn(SqliteTable.prototype, "put").mockRejectedValue(new TryAgainError("full"))],
+    ["its record", () => vi.spyOn(RecordFile.prototype, "put").mockImplementation(cannotWrite)],
     ["a new record", () => vi.spyOn(DatabaseSync.prototype, "exec").mockImplementation(neverFits)],
   ])("starts without room for %s, and writes everything as soon as there is room", async (_, fill) => {
     const full = fill();

@@ -1,4 +1,4 @@
-import { SqliteTable } from "../../local/run/sqlite-table.ts";
+import { RecordFile } from "../../local/run/record-file.ts";
 
 // Opens the file of its first argument, and exits with 1 when it is refused.
-SqliteTable.open(process.argv[2] ?? "", new Date(0)).close();
+RecordFile.open(process.argv[2] ?? "", new Date(0)).close();

@@ -13,8 +13,8 @@ import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import { rightsToRun } from "../../local/run/manifest-yaml.ts";
+import { RecordFile } from "../../local/run/record-file.ts";
 import { leases } from "../../local/run/run-lease.ts";
-import { SqliteTable } from "../../local/run/sqlite-table.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { goAway, RunWorld, release, settings, soon, stayHeld } from "./run-world.ts";
 
@@ -61,7 +61,7 @@ describe("a run that cannot start", () => {
 
     expect(isOpen).toBe(false);
     expect(world.calls.filter((call) => /PATCH|WATCH/.test(call))).toEqual([]);
-    SqliteTable.open(join(world.folder, "record.sqlite"), new Date()).close();
+    RecordFile.open(join(world.folder, "record.sqlite"), new Date()).close();
   });
 
   it("warns of what an earlier run holds, and until when", async () => {

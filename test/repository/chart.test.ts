@@ -30,7 +30,9 @@ it("the chart's dashboard and alerts query metrics that run serves, and no other
   const metrics = new PrometheusMetrics("prod");
   for (const name of Object.keys(families)) metrics.add(name as MetricName, 1);
   const served = new Set(metrics.text().match(/^karpenter\w+/gm));
-  const files = ["dashboard.json", "alerts.yaml"].map((file) => readFileSync(join(chartFolder, file), "utf8"));
+  const files = ["dashboard.json", "alerts.yaml"].map((file) =>
+    readFileSync(join(chartFolder, file), "utf8"),
+  );
   const queried = files.join("").match(/karpenter_node_holder_\w+/g) ?? [];
   expect(queried.length).toBeGreaterThan(20);
   expect(queried.filter((name) => !served.has(name))).toEqual([]);

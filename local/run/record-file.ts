@@ -1,11 +1,10 @@
 import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
-import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { DatabaseSync } from "node:sqlite";
 import { BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
 import {
   type Fields,
   HoldTable,
   type Item,
-  type ItemTable,
   type Kind,
   type StoredItem,
 } from "../../lambda/record/item-table.ts";
@@ -23,10 +22,8 @@ const create = `
   ) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${format};
   COMMIT`;
-const version = "json_extract(fields, '$.version')";
-const versionType = "coalesce(json_type(items.fields, '$.version'), 'none')";
-const neverOurs = `${versionType} NOT IN ('integer', 'real') OR json_extract(items.fields, '$.version') < 1`;
-const write = "INSERT INTO items (kind, name, fields) VALUES (:kind, :name, :fields)";
+const write =
+  "INSERT INTO items (kind, name, fields) VALUES (:kind, :name, :fields) ON CONFLICT DO UPDATE SET fields = excluded.fields";
 
 /** The file is no record that this version can read. */
 export class DamagedRecordError extends BrokenSetupError {}
@@ -35,7 +32,7 @@ export class DamagedRecordError extends BrokenSetupError {}
 export class NoRoomError extends BrokenSetupError {}
 
 /** Items in one SQLite file, which one process opens at a time. An acknowledged write is on the disk. */
-export class SqliteTable implements ItemTable {
+export class RecordFile {
   readonly #database: DatabaseSync;
   readonly #file: string;
 
@@ -45,7 +42,7 @@ export class SqliteTable implements ItemTable {
   }
 
   /** Opens or creates the file; deletes expired items, where the disk has room for that. */
-  static open(file: string, now: Date): SqliteTable {
+  static open(file: string, now: Date): RecordFile {
     let database: DatabaseSync | undefined;
     try {
       makePrivate(file);
@@ -55,52 +52,31 @@ export class SqliteTable implements ItemTable {
         `DELETE FROM items WHERE json_extract(fields, '$.${HoldTable.forgetAt}') <= ?`,
       );
       fits(() => forgotten.run(now.getTime() / 1_000));
-      return new SqliteTable(database, file);
+      return new RecordFile(database, file);
     } catch (error) {
       database?.close();
       throw cannotOpen(file, error);
     }
   }
 
-  async find(kind: Kind, name: string): Promise<StoredItem | undefined> {
-    const query = "SELECT * FROM items WHERE kind = :kind AND name = :name";
-    return this.#read(query, { kind, name })[0];
+  all(kind: Kind): readonly StoredItem[] {
+    return this.#do("read", () => {
+      const rows = this.#database.prepare("SELECT * FROM items WHERE kind = ?").all(kind);
+      return rows.map(({ name, fields }) => {
+        const item: Item = { ...JSON.parse(String(fields)), kind, name };
+        return { item, where: placeIn(this.#file, kind, String(name)) };
+      });
+    });
   }
 
-  async *all(kind: Kind, { backwards = false } = {}): AsyncGenerator<StoredItem> {
-    const order = backwards ? "DESC" : "ASC";
-    yield* this.#read(`SELECT * FROM items WHERE kind = :kind ORDER BY name ${order}`, { kind });
-  }
-
-  async put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean> {
+  /** Writes over what is there. */
+  put(kind: Kind, name: string, fields: Fields): void {
     const item = { kind, name, fields: JSON.stringify(fields) };
-    if (ifVersion === undefined)
-      return this.#write(`${write} ON CONFLICT DO UPDATE SET fields = excluded.fields`, item);
-    if (ifVersion === 0)
-      return this.#write(
-        `${write} ON CONFLICT DO UPDATE SET fields = excluded.fields WHERE ${neverOurs}`,
-        item,
-      );
-    const update = `UPDATE items SET fields = :fields WHERE kind = :kind AND name = :name AND ${version} = :version`;
-    return this.#write(update, { ...item, version: ifVersion });
+    this.#do("write", () => this.#database.prepare(write).run(item));
   }
 
   close(): void {
     this.#database.close();
-  }
-
-  #write(statement: string, values: Record<string, SQLInputValue>): boolean {
-    return this.#do("write", () => this.#database.prepare(statement).run(values).changes === 1);
-  }
-
-  #read(query: string, values: Record<string, SQLInputValue>): StoredItem[] {
-    return this.#do("read", () => {
-      const rows = this.#database.prepare(query).all(values);
-      return rows.map(({ kind, name, fields }) => {
-        const item: Item = { ...JSON.parse(String(fields)), kind, name };
-        return { item, where: placeIn(this.#file, String(kind), String(name)) };
-      });
-    });
   }
 
   #do<T>(task: "read" | "write", act: () => T): T {

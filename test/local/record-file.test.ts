@@ -6,7 +6,9 @@ import { DatabaseSync, StatementSync } from "node:sqlite";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
-import { NoRoomError, SqliteTable } from "../../local/run/sqlite-table.ts";
+import { NoRoomError, RecordFile } from "../../local/run/record-file.ts";
+import { RunTable } from "../../local/run/run-table.ts";
+import { CollectedLog } from "../../simulator/collected-log.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { storeOf } from "../contracts/dynamodb-store.ts";
@@ -45,9 +47,11 @@ describe("a record on disk", () => {
     file = join(folder, "record.sqlite");
   });
 
+  const open = (now = noon) =>
+    RunTable.open({ folder: dirname(file), clock: { now: () => now }, log: new CollectedLog() });
   /** Opens the file, does something with what is in it, and closes it. */
   async function inFile<T>(act: (store: ReturnType<typeof storeOf>) => Promise<T>, now = noon): Promise<T> {
-    const table = SqliteTable.open(file, now);
+    const table = open(now);
     try {
       return await act(storeOf(table, clock));
     } finally {
@@ -119,7 +123,7 @@ describe("a record on disk", () => {
 
   it("is refused to a second holder, and stays with the first", async () => {
     await inFile(async ({ holds }) => {
-      expect(() => SqliteTable.open(file, noon)).toThrow(
+      expect(() => RecordFile.open(file, noon)).toThrow(
         /^another run is at work with the record .*record\.sqlite$/,
       );
       const [code] = await once(child("second-holder.ts"), "close");
@@ -138,21 +142,21 @@ describe("a record on disk", () => {
     ["lies in no folder", () => rmSync(folder, { recursive: true }), /no such file or directory/],
   ])("says why it cannot be opened when it %s", async (_, prepare, reason) => {
     prepare();
-    const error = await errorOf(read());
+    const error = await errorOf((async () => RecordFile.open(file, noon))());
     expect(error).toBeInstanceOf(BrokenSetupError);
     expect(error).toMatchObject({ message: expect.stringMatching(reason) });
     expect(String(error)).toContain(file);
   });
 
-  it("says what cannot be done now", async () => {
-    const table = SqliteTable.open(file, noon);
+  it("says what cannot be done now", () => {
+    const table = RecordFile.open(file, noon);
     table.close();
-    await expect(table.find("record", "x")).rejects.toThrow(`Cannot read the record ${file} now: `);
-    await expect(table.put("record", "x", {})).rejects.toThrow(`Cannot write the record ${file} now: `);
+    expect(() => table.all("record")).toThrow(`Cannot read the record ${file} now: `);
+    expect(() => table.put("record", "x", {})).toThrow(`Cannot write the record ${file} now: `);
   });
 
   it("lists items in the order of their names, or backwards", async () => {
-    const table = SqliteTable.open(file, noon);
+    const table = open();
     for (const name of ["b", "a", "c"]) await table.put("record", name, { n: 1 });
     const names = async (options?: { backwards: boolean }) => {
       const found: unknown[] = [];
@@ -211,8 +215,8 @@ describe("a record on disk", () => {
     const restore = intercept(DatabaseSync.prototype, "exec", () => {
       throw Object.assign(new Error("database or disk is full"), { errcode: 13 });
     });
-    expect(() => SqliteTable.open(file, noon)).toThrow(NoRoomError);
+    expect(() => RecordFile.open(file, noon)).toThrow(NoRoomError);
     restore();
-    SqliteTable.open(file, noon).close();
+    RecordFile.open(file, noon).close();
   });
 });
