@@ -67,6 +67,10 @@ it.each([
   ["0 0 1 11 *", "600h", 96],
   // Karpenter's library reads ? as any, and a step without an end as one up to the last.
   ["0/30 ? * ? *", "6m", 134.4],
+  ["0 12 * * sun-sun", "24h", 144],
+  ["0 12 * * */8", "24h", 144],
+  // A list with a star is a star, so Sunday alone counts.
+  ["0 12 *,24 * 0", "24h", 144],
 ])("closes a budget of 0 at %s in UTC for %s, which leaves %d hours a week", (schedule, duration, left) => {
   const [{ open }] = allowed({ budgets: [{ nodes: "0", schedule, duration }] });
   expect(open.filter(Boolean).length / 60).toBeCloseTo(left);
