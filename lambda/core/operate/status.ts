@@ -43,7 +43,7 @@ export type ScopeStatus = Readonly<{
   goes?: readonly Verdict[];
   /** With `hold=auto`, what this hold has cost and spared by now. */
   paid?: AutoFigures;
-  /** An instance was launched whose node has not joined. */
+  /** An instance was launched whose node has not joined, as far as NodeClaims show it. */
   isAwaiting: boolean;
   nextLook?: Date;
 }>;
@@ -151,7 +151,8 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
     ...(rules.mode === "observe" && hold && figures.observed && { observed: figures.observed }),
     drifted: isHeld && !plan.isRequested ? driftedNodes(view, rules, now).size : 0,
     ...(isHeld && rules.auto && { goes: verdicts, ...(rules.mode === "hold" && { paid: paidBy(figures) }) }),
-    isAwaiting: isHeld && awaitedSince(view, record.seen, now) !== undefined,
+    isAwaiting:
+      isHeld && !("unavailable" in view.claims) && awaitedSince(view, record.seen, now) !== undefined,
     ...(looks.oneShot && hold && { nextLook: looks.oneShot }),
   };
 }
