@@ -1,3 +1,4 @@
+import { watched } from "../../cli/doctor/doctor.ts";
 import type { Part } from "../../infra/names.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { hours, minutes } from "../../lambda/core/duration.ts";
@@ -50,7 +51,7 @@ const oneIn = (part: Part, cluster: object): Differing => ({ checks: { [part]: {
 
 /** Each breaks exactly one link. */
 export const brokenLinks: readonly Row[] = [
-  ["a function is missing", functionIs("sweep")],
+  ...watched.map((part): Row => [`the ${part} function is missing`, functionIs(part)]),
   ["a function is turned off", functionIs("hold", { reservedConcurrency: 0 })],
   ["a function cannot start", functionIs("hold", { state: "Failed" })],
   ["an update failed", functionIs("hold", { lastUpdate: "Failed" })],

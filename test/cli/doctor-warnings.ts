@@ -84,6 +84,7 @@ export const warnings: readonly Row[] = [
       budgets: [
         { ...inWindows, reasons: ["Underutilized"] },
         { nodes: "0", reasons: ["Empty"] },
+        { ...inWindows, reasons: ["Empty", "Drifted"] },
       ],
     }),
   ],

@@ -14,8 +14,8 @@ import { ruleName } from "../../infra/names.ts";
 import { version } from "../../lambda/version.ts";
 import { VirtualClock } from "../../simulator/virtual-clock.ts";
 import { fakeAws, json } from "../support/fake-aws.ts";
-import { functionsHave, withRules } from "./differing.ts";
-import { brokenLinks, type Row } from "./doctor-damage.ts";
+import { denied, failing, functionsHave, named, withRules } from "./differing.ts";
+import { brokenLinks, type Row, silent } from "./doctor-damage.ts";
 import { others } from "./doctor-others.ts";
 import { warnings } from "./doctor-warnings.ts";
 import { anAccount, aQueue, aRule, broken, examined, examinedAccount, warned } from "./healthy-account.ts";
@@ -43,6 +43,20 @@ describe("doctor", () => {
     expect(findings).toContainEqual(expect.objectContaining({ what: "no answer came in two minutes" }));
     expect(findings.at(-1)).toMatchObject({ link: "probe", verdict: "ok" });
     expect(read.filter((url) => url === "https://sqs/launches")).toHaveLength(1);
+  });
+
+  it("checks nothing else without credentials, and the rest where they may not be asked for", async () => {
+    expect(await examined({ identity: failing(named("ExpiredToken")) })).toHaveLength(1);
+    const [first, ...others] = await examined({ identity: denied });
+    expect([first?.link, first?.verdict]).toEqual(["credentials", "warn"]);
+    expect(others.map(({ verdict }) => verdict)).toEqual(others.map(() => "ok"));
+  });
+
+  it("reports what the other functions found where one does not answer", async () => {
+    const findings = await examined({ checks: { release: silent("Runtime.ExitError") } });
+    for (const link of ["code", "record", "login", "rights", "policy"])
+      expect(findings).toContainEqual(expect.objectContaining({ link, verdict: "ok" }));
+    expect(findings.filter(({ what }) => what.includes("could not be asked"))).toHaveLength(1);
   });
 
   it("leaves no timer behind, which would keep the command from ending", async () => {
@@ -73,7 +87,7 @@ describe("doctor", () => {
         eks.push(cluster);
         return answer;
       };
-    const named: string[] = [];
+    const asked: string[] = [];
     const account = anAccount({
       ...functionsHave({ CLUSTER: "staging" }),
       cluster: noteIn({
@@ -87,7 +101,7 @@ describe("doctor", () => {
       admit: noteIn(undefined),
       deleteEntry: noteIn(undefined),
       alarms: async (names) => {
-        named.push(...names);
+        asked.push(...names);
         return [];
       },
     });
@@ -96,7 +110,7 @@ describe("doctor", () => {
     expect(new Set(eks)).toEqual(new Set(["staging"]));
     expect(eks.length).toBeGreaterThan(10);
     expect(new Set(broken(findings))).toEqual(new Set(["access entries", "admin"]));
-    expect(named).toContain("karpenter-node-holder-prod-sweep-silent");
+    expect(asked).toContain("karpenter-node-holder-prod-sweep-silent");
     const remedies = findings.filter(({ verdict }) => verdict === "fail").map(({ remedy }) => remedy);
     for (const remedy of remedies) expect(remedy).toContain("--cluster-name staging ");
   });
@@ -143,6 +157,7 @@ describe("doctor", () => {
     expect([shown(longest), shown(`${longest}y`)]).toEqual([longest, `${longest}…`]);
     const finding = { link: "rule", verdict: "fail", what: "disabled", remedy: "enable it" } as const;
     const fix = { action: "enable rule", apply: async () => {} };
+    expect(findingJson(finding)).toEqual(finding);
     expect(findingJson({ ...finding, error: new Error("not now"), fix })).toEqual({
       ...finding,
       fix: fix.action,

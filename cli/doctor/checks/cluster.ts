@@ -116,7 +116,7 @@ function policyOf({ cluster, rules }: Inside): Found | undefined {
   }
   if (foreignChange === "admitted") {
     const what = "could change more than marks (dry run)";
-    if (Number(/^v1\.(\d+)/.exec(kubernetes)?.[1]) < 30)
+    if (Number(/v1\.(\d+)/.exec(kubernetes)?.[1]) < 30)
       return warn(`${what}: Kubernetes ${kubernetes} has no admission policies`, policiesCame);
     return fail(`${what}: the admission policy is missing or not bound`, reapply(rules));
   }
