@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, hours, later, minutes } from "./duration.ts";
+import { after, type Duration, earlier, hours, later, minutes, seconds } from "./duration.ts";
 import type { Launch } from "./ports.ts";
 import type { LaunchHold } from "./record.ts";
 import type { Rules } from "./rules.ts";
@@ -55,6 +55,11 @@ type Facts = Readonly<{
 
 /** No clock is further ahead, or it is wrong: a time that such a one has written must not hold until then. */
 export const mostAhead: Duration = minutes(10);
+
+/** Times of events have whole seconds: one in the second of an end may have come after it, and counts from there. */
+export const notJustBefore = (at: Date, end: Date): Date => (at < end && at >= secondOf(end) ? end : at);
+
+const secondOf = (time: Date): Date => new Date(Math.floor(time.getTime() / seconds(1)) * seconds(1));
 
 const notLaterThan = (hold: LaunchHold, latest: Date): LaunchHold => ({
   ...hold,

@@ -6,7 +6,15 @@ import { looksOf } from "./looks.ts";
 import { observe } from "./observed.ts";
 import { type AutoFigures, type Verdict, withoutNodes } from "./pays.ts";
 import type { Launch } from "./ports.ts";
-import { byWhenTheyCount, describeQuiet, isPaused, type Silence, silenceOf } from "./quiet.ts";
+import {
+  byWhenTheyCount,
+  describeQuiet,
+  isPaused,
+  requestsThatCount,
+  type Silence,
+  silenceOf,
+  whyCut,
+} from "./quiet.ts";
 import {
   type Hold,
   type LaunchHold,
@@ -17,7 +25,7 @@ import {
   type ScopeRecord,
   withNewHold,
 } from "./record.ts";
-import { dueOf, isOn, present } from "./requests.ts";
+import { dueOf, isOn } from "./requests.ts";
 import { isOfRules, type Rules } from "./rules.ts";
 
 export type PlanFacts = Readonly<{
@@ -81,7 +89,7 @@ export function planScope(facts: PlanFacts): Plan {
   const isOver = end !== undefined && end.at <= now;
   // A breather of a scope that the settings no longer name would silence those that they name.
   const wasCapped = isOver && end.isCapped && isKept;
-  const requests = present(record.requests, now).filter(({ at }) => at >= silence.requestsCountFrom);
+  const requests = requestsThatCount(record, silence, now);
   const asked = requests.filter((one) => isOn(one, now));
   const requested = asked.map((one) => one.until);
   // A request holds all nodes, so none goes.
@@ -206,19 +214,11 @@ function whyNothing({ quiet }: Silence, requests: number): string {
 function whyOver(facts: StartFacts, hold: Hold): string {
   const { record, stored = record, rules, silence, wasCapped } = facts;
   if (!isOfRules(rules, record.scope)) return "the setting scope has changed";
-  if (silence.quiet?.kind === "paused") return `paused by hand: ${silence.quiet.because}`;
-  const { launchHold, requests } = record;
-  const causes = [...(launchHold ? [launchHold.lastLaunchAt] : []), ...requests.map(({ at }) => at)];
-  if (silence.released && causes.some((at) => at < silence.requestsCountFrom))
-    return `released by hand: ${silence.released}`;
-  // A pause or breather that is over may have begun before the launches' own end.
-  const quiet = silence.quiet ?? silence.last;
-  const isCut = launchHold && quiet && endOf(launchHold, rules).at > quiet.since;
-  if (isCut && launchHold.lastLaunchAt < silence.launchesCountFrom) return describeQuiet(quiet);
-  if (wasCapped) return capped;
+  const cut = whyCut(record, silence, rules) ?? (wasCapped ? capped : undefined);
+  if (cut) return cut;
   // What is released now, or was released during this hold: the clock that started it may have been ahead.
   const before = new Map(stored.requests.map(({ name, releasedAt }) => [name, releasedAt]));
-  const released = requests.filter(
+  const released = record.requests.filter(
     ({ name, releasedAt }) => releasedAt && (releasedAt >= hold.startedAt || !before.get(name)),
   );
   const names = released.map(({ name }) => name).join(", ");

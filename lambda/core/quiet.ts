@@ -1,8 +1,10 @@
-import { after, type Duration, hours, later, seconds } from "./duration.ts";
+import { after, type Duration, hours, later } from "./duration.ts";
 import { newsIn } from "./figures.ts";
-import { mostAhead } from "./launches.ts";
+import { endOf, mostAhead, notJustBefore } from "./launches.ts";
 import type { Launch } from "./ports.ts";
-import type { Quiet, ScopeRecord } from "./record.ts";
+import type { Quiet, Request, RequestCause, ScopeRecord } from "./record.ts";
+import { present } from "./requests.ts";
+import type { Rules } from "./rules.ts";
 
 /** A pause that is forgotten must not leave the nodes without protection for ever. */
 export const usualPause: Duration = hours(24);
@@ -11,9 +13,11 @@ export const usualPause: Duration = hours(24);
 export type Silence = Readonly<{
   /** Launches before this time count for nothing, however late they are reported. */
   launchesCountFrom: Date;
-  /** Requests from before this time are over: a release or a pause has ended them. */
+  /** Requests from before this time are over: a release or a pause has ended them. Windows go on after a pause. */
   requestsCountFrom: Date;
-  /** Why everything from before is over. */
+  /** Everything from before this time is over, windows too. */
+  releasedAt: Date;
+  /** Why. */
   released?: string;
   /** The pause that is on, or else the breather. */
   quiet?: Quiet;
@@ -42,25 +46,51 @@ export function silenceOf(record: ScopeRecord, whole: ScopeRecord | undefined, n
   return {
     launchesCountFrom,
     requestsCountFrom,
+    releasedAt,
     ...(released && { released: released.because }),
     ...(on[0] && { quiet: on[0] }),
     ...(last && { last }),
   };
 }
 
+/** From when on what was asked for counts. */
+export const countFromOf = (cause: RequestCause, { requestsCountFrom, releasedAt }: Silence): Date =>
+  cause === "window" ? releasedAt : requestsCountFrom;
+
+/** The requests that are not over: by their end, a release or a pause. */
+export const requestsThatCount = (
+  { requests }: ScopeRecord,
+  silence: Silence,
+  now: Date,
+): readonly Request[] => present(requests, now).filter(({ at, cause }) => at >= countFromOf(cause, silence));
+
+/** Why launches or requests hold no longer before their own end; undefined where that has come. */
+export function whyCut(record: ScopeRecord, silence: Silence, rules: Rules): string | undefined {
+  const { launchHold, requests } = record;
+  const { quiet, last, released, releasedAt, launchesCountFrom } = silence;
+  if (quiet?.kind === "paused") return `paused by hand: ${quiet.because}`;
+  const causes = [
+    ...(launchHold
+      ? [{ at: launchHold.lastLaunchAt, countFrom: launchesCountFrom, until: endOf(launchHold, rules).at }]
+      : []),
+    ...requests.map(({ at, until, cause }) => ({ at, countFrom: countFromOf(cause, silence), until })),
+  ];
+  if (released && causes.some(({ at }) => at < releasedAt)) return `released by hand: ${released}`;
+  // A pause or breather that is over may have begun before their own end.
+  const cut = quiet ?? last;
+  const isCut = cut && causes.some(({ at, countFrom, until }) => at < countFrom && until > cut.since);
+  return isCut ? describeQuiet(cut) : undefined;
+}
+
 type Reported = Readonly<{ launches: readonly Launch[]; seen: ScopeRecord["seen"]; now: Date }>;
 
-/**
- * The launches, by when they count. Their times have whole seconds: one in the second in which a pause, a breather or what a
- * release ended may have come after the end, and counts from there, unless it was known before.
- */
+/** The launches, by when they count: as other events, unless one was known before the end of a pause, a breather or a release. */
 export function byWhenTheyCount(
   { launchesCountFrom: end }: Silence,
   { launches, seen, now }: Reported,
 ): readonly Launch[] {
   if (end >= now) return launches;
-  const second = new Date(Math.floor(end.getTime() / seconds(1)) * seconds(1));
-  const ofThatSecond = launches.filter(({ launchedAt }) => launchedAt >= second && launchedAt < end);
+  const ofThatSecond = launches.filter(({ launchedAt }) => notJustBefore(launchedAt, end) !== launchedAt);
   const inDoubt = new Set(newsIn(ofThatSecond, seen, now));
   return launches.map((launch) => (inDoubt.has(launch) ? { ...launch, launchedAt: end } : launch));
 }

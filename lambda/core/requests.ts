@@ -1,5 +1,5 @@
 import { after, hours, later, latest } from "./duration.ts";
-import { endOf, mostAhead } from "./launches.ts";
+import { endOf, mostAhead, notJustBefore } from "./launches.ts";
 import type { Request, ScopeRecord } from "./record.ts";
 import type { Rules } from "./rules.ts";
 
@@ -41,7 +41,8 @@ export function withRequest(requests: readonly Request[], asked: Request, now: D
   const before = requests.find(({ name }) => name === asked.name);
   const unchanged = (action: Granted["action"], because: string) => ({ action, because, requests });
   if (asked.until <= now) return unchanged("leave", "the requested time is over");
-  const isNews = asked.cause === "person" || !before?.releasedAt || asked.at > before.releasedAt;
+  const isNews =
+    asked.cause === "person" || !before?.releasedAt || isAfter(asked.at, before, before.releasedAt);
   if (!isNews) return unchanged("leave", "the request was released since");
   if (!before || before.releasedAt) {
     if (others.filter((one) => isOn(one, now)).length >= mostRequests)
@@ -54,6 +55,10 @@ export function withRequest(requests: readonly Request[], asked: Request, now: D
   const action = until > before.until ? "extend" : "shorten";
   return { action, because: asked.reason, requests: [...others, { ...before, ...asked, until }] };
 }
+
+/** Whether an event came after the release of one before, or in its second; a duplicate has the same time. */
+const isAfter = (at: Date, before: Request, releasedAt: Date): boolean =>
+  at > before.at && notJustBefore(at, releasedAt) >= releasedAt;
 
 /** With room for one more: what was released first is forgotten first. */
 function withRoom(requests: readonly Request[]): readonly Request[] {

@@ -136,7 +136,6 @@ describe("the requests of a scope", () => {
 describe("a pause", () => {
   const paused = (minute: number, about = {}) => ({
     quiet: aQuiet("paused", { since: at(minute), ...about }),
-    released: { at: at(minute), because: "paused: upgrade" },
   });
 
   it("holds nothing, ends what is on, and says so", () => {

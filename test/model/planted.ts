@@ -34,9 +34,15 @@ export const mistakes: readonly Mistake[] = [
     "releasedAt",
   ),
   mistake(
+    "a pause ends a window",
+    "quiet.ts",
+    'cause === "window" ? releasedAt : requestsCountFrom',
+    "requestsCountFrom",
+  ),
+  mistake(
     "a release by hand ends no request",
-    "plan.ts",
-    ".filter(({ at }) => at >= silence.requestsCountFrom)",
+    "quiet.ts",
+    ".filter(({ at, cause }) => at >= countFromOf(cause, silence))",
   ),
   mistake(
     "drifted nodes are held",
@@ -118,7 +124,7 @@ export const mistakes: readonly Mistake[] = [
   mistake(
     "a duplicate event brings back a released request",
     "requests.ts",
-    " || asked.at > before.releasedAt;",
+    " || isAfter(asked.at, before, before.releasedAt);",
     " || true;",
   ),
   mistake(

@@ -1,7 +1,8 @@
 import { after, type Duration, earlier, formatDuration, later } from "../duration.ts";
 import { BadInputError, withMore } from "../errors.ts";
+import { notJustBefore } from "../launches.ts";
 import type { Changed, PassContext } from "../ports.ts";
-import { describeQuiet, isPaused, silenceOf } from "../quiet.ts";
+import { countFromOf, describeQuiet, isPaused, requestsThatCount, silenceOf } from "../quiet.ts";
 import { reconcile, type Trigger } from "../reconcile.ts";
 import type { Request, RequestCause, ScopeRecord } from "../record.ts";
 import { type Granted, longestWindow, withRequest } from "../requests.ts";
@@ -85,7 +86,8 @@ function asking(request: HoldRequest): Readonly<{ trigger: Trigger; granted: () 
     };
     const silence = silenceOf(record, whole, now);
     // A person asks now, and so after every release that is recorded, whichever clock recorded it.
-    const at = request.at ? earlier(request.at, now) : later(now, silence.requestsCountFrom);
+    const countFrom = countFromOf(request.cause, silence);
+    const at = request.at ? notJustBefore(earlier(request.at, now), countFrom) : later(now, countFrom);
     const asked: Request = {
       name: request.name,
       cause: request.cause,
@@ -93,15 +95,15 @@ function asking(request: HoldRequest): Readonly<{ trigger: Trigger; granted: () 
       at,
       until: after(at, request.for),
     };
-    if (isPaused(silence) && silence.quiet) {
+    // A window that begins in a pause holds after it.
+    if (isPaused(silence) && silence.quiet && request.cause !== "window") {
       const because = `${describeQuiet(silence.quiet)}: resume first`;
       if (request.cause === "person") throw new BadInputError("Cannot hold", [because]);
       return unchanged("refuse", because);
     }
-    if (at < silence.requestsCountFrom)
-      return unchanged("leave", "everything from before was released by hand");
+    if (at < countFrom) return unchanged("leave", "a release or a pause has ended everything from before");
     // A request that was released with everything else may still be there, and would count as the same one.
-    const present = record.requests.filter((one) => one.at >= silence.requestsCountFrom);
+    const present = requestsThatCount(record, silence, now);
     granted = withRequest(present, asked, now);
     if (granted.action === "refuse" && request.cause === "person")
       throw new BadInputError("Cannot hold", [granted.because]);

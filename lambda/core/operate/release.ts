@@ -72,16 +72,11 @@ export async function pause(
   await checkScope(context, { operation: "pause", scope: scope ?? wholeCluster });
   const until = after(context.clock.now(), length);
   const change = (record: ScopeRecord, now: Date): ScopeRecord => {
-    const { quiet: before, released: last } = record;
+    const { quiet: before } = record;
     // A pause that is asked for again keeps its start; the last one counts. A short one may be over when it is recorded.
     const since = before?.kind === "paused" && before.until > now ? before.since : earlier(now, until);
     const quiet: Quiet = { kind: "paused", since, until, because: reason };
-    // The clock of the function that released last may be ahead.
-    const released =
-      last && last.at > now && isPossible(last.at, now)
-        ? last
-        : { at: now, because: `paused: ${reason}`, ...byOf(last?.by) };
-    return { ...record, quiet, released };
+    return { ...record, quiet };
   };
   const because = `paused by hand: ${reason}`;
   const answer = await everywhere(context, { scope, change, because }).catch((error: unknown) => {

@@ -129,8 +129,9 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
   });
   const { verdicts = [] } = plan.isRequested ? {} : accountOf(view, record, rules, now);
   const { launchHold } = plan.record;
-  const requests = plan.record.requests.filter((one) => isOn(one, now));
   const isHeld = record.hold !== undefined && plan.until !== undefined;
+  // A window goes on after a pause, and holds nothing until then.
+  const requests = isHeld ? plan.record.requests.filter((one) => isOn(one, now)) : [];
   // Over, and no node has its mark any more: the next pass only moves it to the history.
   const isGone = !isHeld && names.length === 0;
   const { hold, figures } = isGone ? { hold: undefined, figures: noFigures } : record;
@@ -174,7 +175,8 @@ function stateOf({ hold, figures }: Shown, plan: Plan, { quiet }: Silence): Stat
     };
   }
   if (hold) return { state: "releasing", because: plan.because };
-  if (!quiet) return { state: "none", because: plan.because };
+  if (!quiet)
+    return { state: "none", because: plan.until ? `the next sweep holds: ${plan.because}` : plan.because };
   const { kind: state, since, until, because } = quiet;
   const reason = state === "paused" ? `paused by hand: ${because}` : because;
   return { state, because: reason, since, until };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hours, minutes } from "../../../lambda/core/duration.ts";
+import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
 import { BadInputError, TryAgainError } from "../../../lambda/core/errors.ts";
 import { type HoldRequest, holdByHand } from "../../../lambda/core/operate/hold.ts";
 import type { ScopeRecord } from "../../../lambda/core/record.ts";
@@ -99,11 +99,26 @@ describe("a request of an event or a window", () => {
         requests: [aRequest({ ...named(aWindow), at: at(1), releasedAt: at(2) })],
       }),
     ]);
-    expect(await ask(byEvent, 5)).toMatchObject({ because: "everything from before was released by hand" });
+    expect(await ask(byEvent, 5)).toMatchObject({
+      because: "a release or a pause has ended everything from before",
+    });
     expect(await ask({ ...aWindow, at: at(1) }, 5)).toMatchObject({
       because: "the request was released since",
     });
     expect(await ask({ ...byEvent, at: at(4) }, 5)).toMatchObject({ until: at(49) });
+  });
+
+  it("in the second of a release may have come after it: a duplicate of what was released has the same time", async () => {
+    const releasedAt = after(at(4), seconds(0.4));
+    const requests = [aRequest({ ...named(aWindow), at: at(1), releasedAt })];
+    const released = { at: after(at(3), seconds(0.4)), because: "x" };
+    const early = { ...byEvent, name: "deploy" };
+    const { ask } = aWorld([aRecord({ released, requests: [] })]);
+    expect(await ask({ ...early, at: at(3) }, 5)).toMatchObject({ since: released.at });
+    expect(await ask({ ...early, name: "other", at: after(at(3), -1) }, 5)).not.toHaveProperty("since");
+    const again = aWorld([aRecord({ requests })]);
+    expect(await again.ask({ ...aWindow, at: at(1) }, 5)).not.toHaveProperty("since");
+    expect(await again.ask({ ...aWindow, at: at(4) }, 5)).toMatchObject({ since: at(4) });
   });
 
   it("of the future counts from now", async () => {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
-import { pause, releaseDue, resume } from "../../../lambda/core/operate/release.ts";
+import { holdByHand } from "../../../lambda/core/operate/hold.ts";
+import { forceRelease, pause, releaseDue, resume } from "../../../lambda/core/operate/release.ts";
+import { getStatus } from "../../../lambda/core/operate/status.ts";
 import type { ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { nodePoolOf, type Scope } from "../../../lambda/core/scope.ts";
@@ -79,11 +81,38 @@ describe("a pause", () => {
     expect(record()?.quiet).toMatchObject({ since: at(8), until: at(8) });
   });
 
-  it("keeps the time of a release by a clock that is ahead", async () => {
-    const ahead = { at: at(5.1), because: "upgrade" };
-    const { ask, record } = aWorld([aRecord({ released: ahead })]);
-    await ask(10);
-    expect(record()?.released).toEqual(ahead);
+  it("silences a window, which goes on after it, and ends other requests", async () => {
+    const [window, other] = [aRequest({ name: "office", cause: "window", until: at(65) }), aRequest()];
+    const { world, context, ask, record } = aWorld([aHeldRecord({ requests: [window, other] })]);
+    await ask(30);
+    expect([world.nodes.marks(), record()?.requests]).toEqual([{}, [window]]);
+    const [shown] = (await getStatus(context())).scopes;
+    expect(shown).toMatchObject({ state: "paused", requests: [] });
+    world.time = at(35);
+    expect((await releaseDue(context(), "cluster")).heldUntil).toEqual(at(65));
+    expect(world.nodes.marks()).toEqual({ a: record()?.hold?.id });
+  });
+
+  it("holds a window that begins meanwhile once it is over, and no event of this time", async () => {
+    const { world, context, ask, record } = aWorld();
+    await ask(30);
+    const asked = { for: minutes(60), reason: "office hours", at: at(10) };
+    world.time = at(11);
+    await holdByHand(context(), "cluster", { ...asked, name: "office", cause: "window" });
+    await holdByHand(context(), "cluster", { ...asked, name: "deploy", cause: "event" });
+    expect([world.nodes.marks(), record()?.hold]).toEqual([{}, undefined]);
+    await resume(context(), "cluster");
+    expect(record()).toMatchObject({ hold: { because: "office hours" }, requests: [{ name: "office" }] });
+    expect(world.nodes.marks()).toEqual({ a: record()?.hold?.id });
+  });
+
+  it("brings back no window that was released by force before it", async () => {
+    const { context, ask, record } = aWorld([aHeldRecord({ requests: [aRequest({ cause: "window" })] })]);
+    await forceRelease(context(), { reason });
+    await ask(1);
+    const duplicate = { name: "by-hand", cause: "window", for: minutes(60), reason, at: at(0) } as const;
+    await holdByHand(context(), "cluster", duplicate);
+    expect(record()?.requests).toEqual([]);
   });
 
   it.each([

@@ -1,4 +1,4 @@
-import { after, minutes } from "../../../lambda/core/duration.ts";
+import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { nodePoolOf, type Scope } from "../../../lambda/core/scope.ts";
 import { wholeSecond } from "../../../simulator/fake-ec2.ts";
@@ -81,7 +81,7 @@ export class Duties {
     must(isCounted, "a launch that is handled is counted", () => ({ launch, versions }));
   }
 
-  /** Every event and window holds, unless it is over, released, paused, too long, or no scope of the settings. */
+  /** Every event and window holds, unless it is over, released, too long, or no scope of the settings; in a pause only windows. */
   #checkWish(by: Invocation, { scope, name, cause, at: began = by.begunAt, for: length }: Wish): void {
     const { world, records } = this.#facts;
     const { settings, skew, begunAt } = by;
@@ -94,8 +94,9 @@ export class Duties {
     const isRecorded = records.knownSince(by, scope).some((known) => {
       const { requests } = known.record;
       const own = requests.find((one) => one.name === name);
-      const isReleased = at < releasedAt(known) || (own?.releasedAt && at <= own.releasedAt);
-      return isReleased || isPaused(known, from) || requests.length >= 50 || (own && own.until >= until);
+      const isReleased = at < releasedAt(known, cause) || (own?.releasedAt && at <= own.releasedAt);
+      const isRefused = (cause !== "window" && isPaused(known, from)) || requests.length >= 50;
+      return isReleased || isRefused || (own && own.until >= until);
     });
     must(isRecorded, "an event or a window is held", () => ({
       name,
@@ -120,7 +121,7 @@ export class Duties {
     must(isRefused || !(mustRefuse || isPausedNow(wish.scope, to)), "what cannot be held is refused", facts);
     if (isRefused) return;
     const { until, heldUntil } = answer as Readonly<{ until?: Date; heldUntil?: Date }>;
-    const released = latest(records.knownSince(by, wish.scope).map(releasedAt));
+    const released = latest(records.knownSince(by, wish.scope).map((known) => releasedAt(known)));
     must(until !== undefined || released > from, "a person is answered until when the nodes are held", facts);
     if (!until) return;
     const isAsked = until >= after(from, wish.for) && until <= after(latest([to, released]), wish.for);
@@ -129,7 +130,7 @@ export class Duties {
   }
 
   /** What was answered as done was recorded. */
-  #checkDone(by: Invocation, { do: what, scope, name, askedAt }: Asked): void {
+  #checkDone(by: Invocation, { do: what, scope, name, askedAt, for: length = hours(24) }: Asked): void {
     const { world, records } = this.#facts;
     const from = after(by.begunAt, by.skew);
     const to = after(world.time, by.skew);
@@ -138,7 +139,7 @@ export class Duties {
     // A forced release of the whole cluster may have ended the request just before.
     const isOver = (known: Known) => requestsOf(known).every((one) => one.name !== name);
     const isDone = versions.some(({ released, quiet }) => {
-      if (what === "pause") return quiet?.kind === "paused" && released !== undefined && released.at >= from;
+      if (what === "pause") return quiet?.kind === "paused" && quiet.until >= after(from, length);
       if (what === "resume")
         return !quiet || quiet.until <= to || quiet.until.getTime() === quiet.since.getTime();
       if (name === undefined) return released !== undefined && released.at >= at;

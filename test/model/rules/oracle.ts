@@ -1,5 +1,5 @@
 import { after, type Duration, hours } from "../../../lambda/core/duration.ts";
-import type { LaunchHold, Request, ScopeRecord } from "../../../lambda/core/record.ts";
+import type { LaunchHold, Request, RequestCause, ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
 
@@ -48,12 +48,12 @@ export const isCapped = (held: LaunchHold, rules: Rules): boolean =>
 
 const records = ({ record, whole }: Known) => [record, ...(whole ? [whole] : [])];
 
-/** Everything that was asked for before was ended by hand. */
-export const releasedAt = (known: Known): Date =>
+/** Everything that was asked for before was ended by hand: by a release, or by a pause, which ends no window. */
+export const releasedAt = (known: Known, cause?: RequestCause): Date =>
   latest(
     records(known).flatMap(({ released, quiet }) => [
       ...(released ? [released.at] : []),
-      ...(quiet?.kind === "paused" ? [quiet.until] : []),
+      ...(quiet?.kind === "paused" && cause !== "window" ? [quiet.until] : []),
     ]),
   );
 
@@ -70,7 +70,7 @@ export const isPaused = (known: Known, now: Date): boolean =>
 
 /** The requests that are not over by their release. */
 export const requestsOf = (known: Known): readonly Request[] =>
-  known.record.requests.filter((one) => !one.releasedAt && one.at >= releasedAt(known));
+  known.record.requests.filter((one) => !one.releasedAt && one.at >= releasedAt(known, one.cause));
 
 /** Until when a scope is held; undefined where it is not. A pause may be looked at from another time, where clocks differ. */
 export function heldUntil(known: Known, now: Date, pausedAt = now): Date | undefined {

@@ -115,8 +115,8 @@ function checkReleased({ by, scope, before, record, from, to, facts }: Written):
   const now = record.released;
   if (isDeepStrictEqual(old, now)) return;
   const asked = askedOf(by);
-  const isForced = asked?.do === "pause" || (asked?.do === "release" && asked.name === undefined);
-  must(isForced && asked.scope === scope, "only a forced release or a pause ends everything", facts);
+  const isForced = asked?.do === "release" && asked.name === undefined;
+  must(isForced && asked.scope === scope, "only a forced release ends everything", facts);
   must(now !== undefined && now.at >= (old?.at ?? now.at), "a forced release is never undone", facts);
   const { askedAt = to } = asked;
   const isInTime = isSame(now.at, askedAt) || (isBetween(now.at, from, to) && now.at <= askedAt);
@@ -172,7 +172,7 @@ function checkRequests(written: Written): void {
   const isReleasing = asked?.do === "release" && asked.scope === scope;
   for (const old of before.requests) {
     const now = record.requests.find(({ name }) => name === old.name);
-    const isOver = old.until <= to || known.some((one) => old.at < releasedAt(one));
+    const isOver = old.until <= to || known.some((one) => old.at < releasedAt(one, old.cause));
     must(now !== undefined || isOver, "a request lasts until its own end", facts);
     if (!now || isDeepStrictEqual(now, old)) continue;
     const { releasedAt: at, ...rest } = now;
@@ -180,7 +180,8 @@ function checkRequests(written: Written): void {
     if (isReleased) must(isReleasing && asked.name === old.name, "a request is released by its name", facts);
     else must(isWished(written, now), "nothing but the same request changes it", facts);
     const isAgain = old.releasedAt !== undefined && !at && now.cause !== "person";
-    must(!isAgain || now.at > old.releasedAt, "a duplicate brings back no released request", facts);
+    const isNews = now.at > old.at && (!old.releasedAt || now.at >= wholeSecond(old.releasedAt));
+    must(!isAgain || isNews, "a duplicate brings back no released request", facts);
     const mayShorten = isReleased || now.cause === "person" || old.releasedAt !== undefined || isOver;
     must(mayShorten || now.until >= old.until, "an event or a window never shortens a request", facts);
   }
@@ -197,7 +198,12 @@ function isWished({ by, scope, from, to, known }: Written, request: Request): bo
     // A person asks after every release that is recorded, whichever clock recorded it.
     const isAfterRelease = cause === "person" && known.some((one) => isSame(releasedAt(one), at));
     const isNow = (isBetween(at, from, to) || isAfterRelease) && (!wish.at || wish.at >= at);
-    return (isNow || isSame(wish.at, at)) && isSame(until, after(at, wish.for));
+    // And an event in the second of the release.
+    const isInDoubt =
+      known.some((one) => isSame(releasedAt(one, cause), at)) &&
+      wish.at !== undefined &&
+      isSame(wholeSecond(wish.at), wholeSecond(at));
+    return (isNow || isInDoubt || isSame(wish.at, at)) && isSame(until, after(at, wish.for));
   });
 }
 

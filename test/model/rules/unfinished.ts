@@ -28,6 +28,8 @@ export type Unfinished = Readonly<{
   needs: readonly string[];
   isForSweeps?: true;
   isClosing?: true;
+  /** A window holds again after a pause: no message says so. */
+  isAfterPause?: boolean;
 }>;
 
 type Facts = Readonly<{
@@ -51,7 +53,9 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   const { scope, hold, unreadable } = record;
   if (unreadable) yield { scope, text: `the record of ${scope} cannot be read`, needs: [] };
   const isHeld = isSurelyHeld(known, world.time, skew);
-  if (isHeld && (!hold || hold.ended)) yield { scope, text: `${scope} is to be held`, needs: [] };
+  const isAfterPause = isOfWindow(known, world.time, skew);
+  if (isHeld && (!hold || hold.ended))
+    yield { scope, text: `${scope} is to be held`, needs: [], isAfterPause };
   if (!hold) return;
   const isOver = hold.ended || isSurelyFree(known, world.time, skew);
   if (isOver && !mayBeMarked(hold, record, after(world.time, -2 * skew)))
@@ -65,6 +69,14 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   const isSet =
     shots.some(({ at }) => at <= latest) || world.oneShots.hasFired(hold.id, record.looks.oneShot);
   if (!isSet) yield { scope, text: `no one-shot for ${hold.id}`, needs: ["arm"], isForSweeps: true };
+}
+
+/** Whether no hold is on, and nothing but a window needs one. */
+function isOfWindow(known: Known, now: Date, skew: number): boolean {
+  const { hold, requests } = known.record;
+  const others = requests.filter(({ cause }) => cause !== "window");
+  const isOther = isSurelyHeld({ ...known, record: { ...known.record, requests: others } }, now, skew);
+  return (!hold || hold.ended !== undefined) && !isOther;
 }
 
 /** A hold that ends within a minute of its start, or of a launch, is left for this minute: it may still be marked. */
@@ -107,7 +119,8 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
   const isTheirs = isOlder
     ? ![undefined, "true"].includes(value)
     : label !== undefined || value !== undefined;
-  if (!isTheirs) yield { scope, text: `${name} lacks a mark of ${scope}`, needs };
+  const isAfterPause = isOfWindow(known, time, skew);
+  if (!isTheirs) yield { scope, text: `${name} lacks a mark of ${scope}`, needs, isAfterPause };
 }
 
 /** Whether a node may be without a mark because it was let go. On a good day it is marked again when nobody takes it who may. */
