@@ -1,17 +1,14 @@
 import { Karpenter } from "../lambda/core/marks/keys.ts";
 import type { Journal, Log, Metrics } from "../lambda/core/ports.ts";
 import type { KubernetesCall, KubernetesCaller } from "../lambda/kubernetes/client.ts";
-import { nodeEventsFor } from "../lambda/kubernetes/node-events.ts";
 import { parseNode } from "../lambda/kubernetes/node-objects.ts";
-import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
-import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
-import { KubernetesPods } from "../lambda/kubernetes/pods.ts";
 import type { ItemTable } from "../lambda/record/item-table.ts";
 import { StoredHolds } from "../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../lambda/record/stored-journal.ts";
 import type { Settings } from "../lambda/settings.ts";
 import { holdIds } from "../lambda/system-clock.ts";
 import type { AlarmClock } from "../local/holder/clock.ts";
+import { clusterPorts } from "../local/holder/cluster-ports.ts";
 import { Holder } from "../local/holder/holder.ts";
 import { nodeEventsOf } from "../local/holder/node-events.ts";
 import { Timeline } from "../local/holder/timeline.ts";
@@ -47,7 +44,7 @@ const metrics: Metrics = { add: () => {} };
 /** Creates a world without a node; the holder does nothing before it is started. */
 export function localWorld(options: LocalWorldOptions): LocalWorld {
   const { settings, clock, log, cluster, onCall = () => {}, table = new MemoryTable() } = options;
-  const { karpenter, holdAnnotation: annotation, nodePools } = settings;
+  const { karpenter, holdAnnotation: annotation } = settings;
   const { poolLabel } = Karpenter[karpenter];
   const journal = new StoredJournal(table, clock);
   const timeline = new Timeline(() => clock.now());
@@ -72,10 +69,7 @@ export function localWorld(options: LocalWorldOptions): LocalWorld {
     timeline,
     holds: new StoredHolds(table, clock),
     journal,
-    nodes: new KubernetesNodes({ api, karpenter, annotation, nodePools, metrics }),
-    nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
-    pods: new KubernetesPods({ api }),
-    nodeEvents: nodeEventsFor(settings, { api, clock, metrics }),
+    ...clusterPorts(settings, { api, clock, metrics }),
     launches: ec2,
     ids: holdIds,
     metrics,

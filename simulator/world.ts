@@ -1,16 +1,13 @@
 import { after, type Duration, minutes } from "../lambda/core/duration.ts";
 import { TryAgainError } from "../lambda/core/errors.ts";
-import type { CallContext, Ids, NodeClaims, Nodes, Ports } from "../lambda/core/ports.ts";
+import type { CallContext, Ids, Ports } from "../lambda/core/ports.ts";
 import { onControlRequest } from "../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../lambda/handlers/release.ts";
 import { onSweepDue } from "../lambda/handlers/sweep.ts";
 import { type KubernetesCall, type KubernetesCaller, OutOfTimeError } from "../lambda/kubernetes/client.ts";
-import { nodeEventsFor } from "../lambda/kubernetes/node-events.ts";
-import { KubernetesNodeClaims } from "../lambda/kubernetes/nodeclaims.ts";
-import { KubernetesNodes } from "../lambda/kubernetes/nodes.ts";
-import { KubernetesPods } from "../lambda/kubernetes/pods.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
+import { clusterPorts } from "../local/holder/cluster-ports.ts";
 import { type Message, MessageQueue } from "../local/holder/queue.ts";
 import { type Around, answerCall, interceptedPorts, nameOf } from "./calls.ts";
 import { ClusterView } from "./cluster-view.ts";
@@ -104,20 +101,7 @@ export class World {
   /** The ports of a function of the current deployment. */
   get ports(): Ports {
     const { settings: rules } = this;
-    const pods = new KubernetesPods({ api: this.#api });
-    const nodeEvents = nodeEventsFor(rules, { ...this.#outside, api: this.#api });
-    return { ...this.#outside, rules, nodes: this.#nodes, nodeClaims: this.#nodeClaims, pods, nodeEvents };
-  }
-
-  get #nodeClaims(): NodeClaims {
-    const { karpenter, nodePools } = this.settings;
-    return new KubernetesNodeClaims({ api: this.#api, karpenter, nodePools });
-  }
-
-  get #nodes(): Nodes {
-    const { karpenter, holdAnnotation: annotation, nodePools } = this.settings;
-    const { metrics } = this.#outside;
-    return new KubernetesNodes({ api: this.#api, karpenter, annotation, nodePools, metrics });
+    return { ...this.#outside, rules, ...clusterPorts(rules, { ...this.#outside, api: this.#api }) };
   }
 
   /** Deploys other settings; functions that run already keep theirs. */

@@ -1,7 +1,7 @@
 import { flagOf } from "../terminal/setting-flags.ts";
 import { quoted } from "../terminal/text.ts";
 import type { Account } from "./history.ts";
-import type { NodePool } from "./objects.ts";
+import { type NodePool, patchOf } from "./objects.ts";
 import type { Applies, Candidate, Ranking } from "./rank.ts";
 
 /** What to do, in a sentence, and the commands that do it. */
@@ -83,11 +83,7 @@ function withoutRanking(because: string, accounts: readonly Account[]): Advice {
 const patches = (
   { isFor, disruption }: Extract<Applies, { by: "nodepool" }>,
   pools: readonly NodePool[],
-): readonly string[] =>
-  pools.filter(isFor).map((pool) => {
-    const patch = JSON.stringify({ spec: { disruption: disruption(pool) } });
-    return `kubectl patch nodepool ${quoted(pool.metadata.name)} --type merge -p ${quoted(patch)}`;
-  });
+): readonly string[] => pools.filter(isFor).map((pool) => patchOf(pool, disruption(pool)));
 
 function starts(
   { settings }: Extract<Applies, { by: "holder" }>,

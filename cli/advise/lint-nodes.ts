@@ -3,7 +3,7 @@ import { holdLabel, isIneffective, Karpenter, markValue } from "../../lambda/cor
 import { sharesUsed } from "../../lambda/core/room.ts";
 import { isSelected, reducePod } from "../../lambda/kubernetes/pod-needs.ts";
 import { readResources } from "../../lambda/kubernetes/quantity.ts";
-import { isStatic, type NamedPod, type Node, type Pdb } from "./objects.ts";
+import { isStatic, type NamedPod, type Node, type Pdb, patchOf } from "./objects.ts";
 import { type ClusterFacts, isMissing, orNone } from "./read.ts";
 
 /** Something to change, and the line that changes it. */
@@ -161,7 +161,7 @@ function wasteOfWhenEmpty(
         rule: "when-empty-wastes",
         object: `NodePool ${name}`,
         problem: `consolidationPolicy: WhenEmpty keeps ${own.length} nodes of which pods request ${Math.round((1 - wasted) * 100)} %: underutilized nodes never go.`,
-        change: `kubectl patch nodepool ${name} --type merge -p '{"spec":{"disruption":{"consolidationPolicy":"WhenEmptyOrUnderutilized"}}}'`,
+        change: patchOf(pool, { consolidationPolicy: "WhenEmptyOrUnderutilized" }),
       },
     ];
   });

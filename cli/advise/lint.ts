@@ -19,7 +19,7 @@ import {
 } from "./allowed.ts";
 import { whyUnreadable } from "./budget-schedule.ts";
 import { type Finding, lintNodes } from "./lint-nodes.ts";
-import { isStatic, type NodePool, type NodePoolBudget } from "./objects.ts";
+import { isStatic, type NodePool, type NodePoolBudget, patchOf } from "./objects.ts";
 import { type ClusterFacts, isMissing, orNone } from "./read.ts";
 
 /** What findings of a cluster are judged by. */
@@ -230,7 +230,7 @@ function longConsolidateAfter(pool: NodePool, { karpenter }: ClusterFacts): read
       rule: "long-consolidate-after",
       object: nameOf(pool),
       problem: `${since} node within its consolidateAfter (${consolidateAfter}) takes no pods of nodes that are consolidated, so more nodes stay.`,
-      change: `kubectl patch nodepool ${pool.metadata.name} --type merge -p '{"spec":{"disruption":{"consolidateAfter":"1m"}}}'`,
+      change: patchOf(pool, { consolidateAfter: "1m" }),
     },
   ];
 }

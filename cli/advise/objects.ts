@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { podSchema } from "../../lambda/kubernetes/pod-objects.ts";
+import { quoted } from "../terminal/text.ts";
 
 /** The fields of Kubernetes objects that advice is drawn from. */
 const texts = v.nullish(v.record(v.string(), v.string()), {});
@@ -37,6 +38,12 @@ export const nodePoolSchema = v.object({
   }),
 });
 export type NodePool = v.InferOutput<typeof nodePoolSchema>;
+/** The command that changes how its nodes are disrupted. */
+export function patchOf(pool: NodePool, disruption: object): string {
+  const patch = JSON.stringify({ spec: { disruption } });
+  return `kubectl patch nodepool ${quoted(pool.metadata.name)} --type merge -p ${quoted(patch)}`;
+}
+
 /** Karpenter ignores consolidationPolicy and consolidateAfter of a static NodePool. */
 export const isStatic = ({ spec }: NodePool): boolean => typeof spec.replicas === "number";
 

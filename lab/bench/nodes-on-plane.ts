@@ -1,16 +1,14 @@
 import { readFileSync } from "node:fs";
-import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
-import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
-import { systemClock } from "../../lambda/system-clock.ts";
+import { readSettings } from "../../lambda/settings.ts";
+import { systemClock as clock } from "../../lambda/system-clock.ts";
+import { clusterPorts } from "../../local/holder/cluster-ports.ts";
 import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { type ControlPlane, tokenOf, type User } from "../../test/real/engines/control-plane.ts";
 import { until } from "../../test/real/engines/processes.ts";
 import { applyRights } from "../../test/real/worlds/holder-client.ts";
 import type { ApiServer, BareLoop } from "./bare-loop.ts";
-
-const noMetrics = { add: () => {} };
 
 /** Bare HTTP to this control plane. */
 export const apiServerOf = (plane: ControlPlane, user: User): ApiServer => ({
@@ -59,13 +57,8 @@ export async function installRights(plane: ControlPlane): Promise<void> {
 /** The holder's own nodes port, as it is deployed, with the rights of its own user. */
 export function holderNodes(plane: ControlPlane) {
   const login = kubeconfigLogin(plane.config("holder"));
-  const api = new KubernetesClient({ login, clock: systemClock, metrics: noMetrics });
-  const nodes = new KubernetesNodes({
-    api,
-    karpenter: "v1",
-    annotation: Karpenter.v1.annotation,
-    nodePools: { only: [], except: [] },
-    metrics: noMetrics,
-  });
+  const metrics = { add: () => {} };
+  const api = new KubernetesClient({ login, clock, metrics });
+  const { nodes } = clusterPorts(readSettings({ cluster: "bench" }), { api, clock, metrics });
   return { nodes, close: () => api.close() };
 }

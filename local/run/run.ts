@@ -9,15 +9,12 @@ import { lengthOf } from "../../lambda/core/launches.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
-import { nodeEventsFor } from "../../lambda/kubernetes/node-events.ts";
-import { KubernetesNodeClaims } from "../../lambda/kubernetes/nodeclaims.ts";
-import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
-import { KubernetesPods } from "../../lambda/kubernetes/pods.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../../lambda/record/stored-journal.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { holdIds, systemClock } from "../../lambda/system-clock.ts";
 import { WallClock } from "../holder/clock.ts";
+import { clusterPorts } from "../holder/cluster-ports.ts";
 import { Holder } from "../holder/holder.ts";
 import { nodeEventsOf } from "../holder/node-events.ts";
 import { changesOf } from "../holder/recording-holds.ts";
@@ -82,7 +79,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const { settings, windows = [], config, folder, log, takeOver = false } = options;
   const { release = "karpenter-node-holder run --release-only" } = options;
   const { clock = systemClock, metrics = { add: () => {} } } = options;
-  const { holdAnnotation: annotation, nodePools, karpenter, cluster, hold, mode } = settings;
+  const { holdAnnotation: annotation, karpenter, cluster, hold, mode } = settings;
   const { poolLabel, registeredLabel } = Karpenter[karpenter];
   const server = config.getCurrentCluster()?.server ?? "";
   const context = config.getCurrentContext();
@@ -126,8 +123,8 @@ export async function openRun(options: RunOptions): Promise<Run> {
   // The same for each start on this record, so that none waits for itself.
   const identity = `${hostname()}_${createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8)}`;
   const lease = new RunLease({ api, clock, log, identity });
-  const own = new KubernetesNodes({ api, karpenter, annotation, nodePools, metrics });
-  const nodes = health.watching(changedWith(lease, own));
+  const ofCluster = clusterPorts(settings, { api, clock, metrics });
+  const nodes = health.watching(changedWith(lease, ofCluster.nodes));
   const holder = new Holder({
     settings,
     clock: wallClock,
@@ -136,9 +133,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     launches,
     holds,
     journal,
-    nodeClaims: new KubernetesNodeClaims({ api, karpenter, nodePools }),
-    pods: new KubernetesPods({ api }),
-    nodeEvents: nodeEventsFor(settings, { api, clock, metrics }),
+    ...ofCluster,
     nodes,
     ids: holdIds,
     metrics,

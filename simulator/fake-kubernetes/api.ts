@@ -1,7 +1,7 @@
 import { FakeEvents } from "./events.ts";
 import { applyJsonPatch, applyMergePatch } from "./json-patch.ts";
 import { Lists } from "./lists.ts";
-import type { ChangedBy, NodeStore } from "./node-store.ts";
+import { type ChangedBy, NodeStore } from "./node-store.ts";
 import { type Json, type NodeObject, Refusal, statusOf } from "./objects.ts";
 import { FakePods } from "./pods.ts";
 import { viewNode, viewOf } from "./views.ts";
@@ -23,18 +23,18 @@ const nodePath = /^\/api\/v1\/nodes(?:\/([^/]+)(?:\/(status))?)?$/;
 
 /** Answers requests for nodes and Events, and lists of pods, as the real server does; a refusal is thrown. */
 export class NodeApi {
-  readonly lists: Lists;
   readonly pods: FakePods;
   readonly events = new FakeEvents();
   /** The answers for other objects, by path. */
   readonly others = new Map<string, Json | ((query: URLSearchParams) => Json)>();
-  readonly #store: NodeStore;
+  protected readonly store: NodeStore;
+  protected readonly lists: Lists;
   readonly #now: () => Date;
 
-  constructor(store: NodeStore, now: () => Date) {
-    this.#store = store;
+  constructor(now = () => new Date()) {
     this.#now = now;
-    this.lists = new Lists(store, "Node");
+    this.store = new NodeStore(now);
+    this.lists = new Lists(this.store, "Node");
     this.pods = new FakePods(now);
   }
 
@@ -57,10 +57,10 @@ export class NodeApi {
     if (name === undefined) {
       if (method === "GET") return { status: 200, body: this.lists.list(query, view, this.#now()) };
       if (method !== "POST") throw notAllowed;
-      return { status: 201, body: viewNode(this.#store.create(body(), manager), view, this.#now()) };
+      return { status: 201, body: viewNode(this.store.create(body(), manager), view, this.#now()) };
     }
     if (method === "DELETE") {
-      this.#store.remove(name);
+      this.store.remove(name);
       return { status: 200, body: statusOf(200, "", "") };
     }
     const by = { part: part === "status" ? "status" : "node", manager } as const;
@@ -69,16 +69,16 @@ export class NodeApi {
   }
 
   #readOrChange({ method, contentType, body }: ApiRequest, name: string, by: ChangedBy): NodeObject {
-    if (method === "GET") return this.#store.get(name);
-    if (method === "PUT") return this.#store.replace(name, body(), by);
+    if (method === "GET") return this.store.get(name);
+    if (method === "PUT") return this.store.replace(name, body(), by);
     if (method !== "PATCH") throw notAllowed;
-    const node = this.#store.get(name);
+    const node = this.store.get(name);
     const type = contentType.split(";")[0]?.trim();
     if (type === "application/json-patch+json")
-      return this.#store.replace(name, applyJsonPatch(node, body()), by);
+      return this.store.replace(name, applyJsonPatch(node, body()), by);
     // For labels, annotations and flags, which our clients change, a strategic merge is a plain merge.
     if (type === "application/merge-patch+json" || type === "application/strategic-merge-patch+json")
-      return this.#store.replace(name, applyMergePatch(node, body()), by);
+      return this.store.replace(name, applyMergePatch(node, body()), by);
     const message = `the body of the request was in an unknown format - ${type}`;
     throw new Refusal(415, "UnsupportedMediaType", message);
   }

@@ -1,12 +1,10 @@
 import { STATUS_CODES } from "node:http";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
-import { type ApiAnswer, type ApiRequest, NodeApi } from "./api.ts";
-import type { FakeEvents } from "./events.ts";
+import { NodeApi } from "./api.ts";
 import { applyMergePatch } from "./json-patch.ts";
-import { type NodeChange, NodeStore } from "./node-store.ts";
+import type { NodeChange } from "./node-store.ts";
 import { type Json, type JsonObject, type NodeObject, Refusal } from "./objects.ts";
-import type { FakePods } from "./pods.ts";
 
 export type FakeNode = Readonly<{
   name: string;
@@ -17,20 +15,12 @@ export type FakeNode = Readonly<{
 }>;
 
 /** A Kubernetes API for nodes and lists of pods in memory: no kubelets. Our adapter calls it in process, or over HTTP. */
-export class FakeCluster implements KubernetesCaller {
-  protected readonly store: NodeStore;
-  protected readonly api: NodeApi;
-
-  constructor(now: () => Date = () => new Date()) {
-    this.store = new NodeStore(now);
-    this.api = new NodeApi(this.store, now);
-  }
-
+export class FakeCluster extends NodeApi implements KubernetesCaller {
   /** Answers a request in process, with the error that the client throws when the server refuses it. */
   async call(call: KubernetesCall): Promise<unknown> {
     const { method, path, query = {}, accept = "", contentType = "", body } = call;
     try {
-      const answer = this.api.answer({
+      const answer = this.answer({
         method,
         path: decodeURI(path),
         query: new URLSearchParams(query),
@@ -46,13 +36,9 @@ export class FakeCluster implements KubernetesCaller {
     }
   }
 
-  answer(request: ApiRequest): ApiAnswer {
-    return this.api.answer(request);
-  }
-
   /** Answers every request for this path, which is not of nodes; the answer may depend on the query. */
   serve(path: string, answer: Json | ((query: URLSearchParams) => Json)): void {
-    this.api.others.set(path, answer);
+    this.others.set(path, answer);
   }
 
   /** Adds a ready node. */
@@ -65,14 +51,6 @@ export class FakeCluster implements KubernetesCaller {
       status: readyStatus,
     };
     return this.store.create(wish, "karpenter");
-  }
-
-  get pods(): FakePods {
-    return this.api.pods;
-  }
-
-  get events(): FakeEvents {
-    return this.api.events;
   }
 
   removeNode(name: string): void {
@@ -102,8 +80,8 @@ export class FakeCluster implements KubernetesCaller {
   /** Expires all lists and watches that started earlier. */
   forgetThePast(): void {
     this.store.forget();
-    this.api.lists.forget();
-    this.api.pods.forget();
+    this.lists.forget();
+    this.pods.forget();
   }
 }
 

@@ -1,7 +1,6 @@
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { NodeApi } from "../../simulator/fake-kubernetes/api.ts";
-import { NodeStore } from "../../simulator/fake-kubernetes/node-store.ts";
 import type { Json } from "../../simulator/fake-kubernetes/objects.ts";
 import { type Case, callsThatMake, type forms, path } from "./policy-requests.ts";
 
@@ -10,7 +9,7 @@ export type Update = Readonly<{ object: Json; oldObject: Json; request: object }
 
 /** A node before and after a change by the holder, as the API server makes it. */
 export function updateBy([, before, change]: Case, form: Form): Update {
-  const api = new NodeApi(new NodeStore(() => new Date()), () => new Date());
+  const api = new NodeApi();
   const answerTo = ({ method, path, query = {}, contentType = "", body }: KubernetesCall) => {
     const request = { method, path, query: new URLSearchParams(query), accept: "", contentType };
     return api.answer({ ...request, body: () => body as Json }).body;
