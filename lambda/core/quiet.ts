@@ -35,7 +35,10 @@ export function silenceOf(record: ScopeRecord, whole: ScopeRecord | undefined, n
   const releases = records.flatMap(({ released }) =>
     released && isPossible(released.at, now) ? released : [],
   );
-  const quiets = records.flatMap(({ quiet }) => (quiet && isPossible(quiet.since, now) ? quiet : []));
+  // A breather is of its own scope: the cluster's may be from before the setting scope changed.
+  const quiets = records.flatMap(({ quiet }) =>
+    quiet && isPossible(quiet.since, now) && (quiet.kind === "paused" || quiet === record.quiet) ? quiet : [],
+  );
   const releasedAt = releases.map(({ at }) => at).reduce(later, never);
   const pauses = quiets.filter(({ kind }) => kind === "paused");
   const requestsCountFrom = pauses.map(({ until }) => until).reduce(later, releasedAt);

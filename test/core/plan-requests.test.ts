@@ -233,3 +233,9 @@ it("a hold of the whole cluster is not kept where holds are by NodePool, whateve
   const plan = planAt(0, { record: aRecord({ requests: [aRequest()] }), rules: byPool });
   expect([plan.until, plan.because]).toEqual([undefined, "the setting scope leaves it out"]);
 });
+
+it("a breather from when holds were for the whole cluster silences no NodePool", () => {
+  const whole = aRecord({ quiet: aQuiet("breather", { until: at(60) }) });
+  const facts = { record: aRecord({ scope: batch }), whole, rules: byPool, launches: [launchAt(4)] };
+  expect(planAt(5, facts).until).toEqual(at(24));
+});

@@ -57,9 +57,9 @@ export const releasedAt = (known: Known, cause?: RequestCause): Date =>
     ]),
   );
 
-/** Launches from before hold nothing: a release, a pause or a breather says so. */
+/** Launches from before hold nothing: a release, a pause or the scope's own breather says so. */
 export const silencedUntil = (known: Known): Date =>
-  latest([releasedAt(known), ...records(known).flatMap(({ quiet }) => quiet?.until ?? [])]);
+  latest([releasedAt(known), known.record.quiet?.until ?? new Date(0)]);
 
 /** Whether a write begins a breather; a resume ends one sooner. */
 export const beginsBreather = ({ quiet: old }: ScopeRecord, { quiet: now }: ScopeRecord): boolean =>
