@@ -176,7 +176,7 @@ it("reports actions as was reviewed", async () => {
     const { exit, output, reported } = await prod.run(...line.split(" "), "--cluster", "prod");
     await prod.stop();
     printed.push(`$ ${line}`, ...prod.asked.map((asked) => `> ${JSON.stringify(asked)}`));
-    printed.push(...[output, reported].filter(Boolean), `(${exit})`, "");
+    printed.push(...[output, reported, exit === 0 ? "" : `(${exit})`].filter(Boolean), "");
   }
   const timeless = printed
     .join("\n")

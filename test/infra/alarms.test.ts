@@ -92,11 +92,8 @@ it("lets its owner add an action to every alarm, and use its metrics", () => {
   expect(alarmsOf(Template.fromStack(stack)).map(({ AlarmActions }) => AlarmActions)).toEqual(
     holder.alarms.map(() => ["arn:mine"]),
   );
-  expect(holder.metricNodesHeld()).toMatchObject({
-    namespace: "KarpenterNodeHolder",
-    metricName: "NodesHeldNow",
-    dimensions: { Cluster: "prod" },
-  });
+  const metric = { namespace: "KarpenterNodeHolder", metricName: "NodesHeldNow" };
+  expect(holder.metricNodesHeld()).toMatchObject({ ...metric, dimensions: { Cluster: "prod" } });
 });
 
 const errorsOf = (add: (holder: KarpenterNodeHolder, stack: Stack) => void, props: object = {}) => {
@@ -113,9 +110,10 @@ describe("a topic that CloudWatch cannot send to", () => {
   const refused = expect.stringMatching(/^No alarm reaches the topic \S+: .*alias\/aws\/sns/);
 
   it("is refused, however its key is given and wherever it is", () => {
-    expect(
-      errorsOf((holder, stack) => notify(holder, new Topic(stack, "Ops", { masterKey: keyOf(stack) }))),
-    ).toEqual([expect.stringContaining("the topic Mine/Ops: ")]);
+    const here = errorsOf((holder, stack) =>
+      notify(holder, new Topic(stack, "Ops", { masterKey: keyOf(stack) })),
+    );
+    expect(here).toEqual([expect.stringContaining("the topic Mine/Ops: ")]);
     const later = errorsOf((holder, stack) => {
       const topic = new CfnTopic(stack, "Ops");
       holder.addAlarmAction({ bind: () => ({ alarmActionArn: topic.ref }) });
@@ -147,13 +145,8 @@ describe("alarms that notify no one", () => {
   it("are an error of the synthesis, with the lines to add", () => {
     const [error, ...others] = errorsOf(() => {});
     expect(others).toEqual([]);
-    for (const line of [
-      'alarmTopic: Topic.fromTopicArn(this, "Ops", "arn:',
-      "-c alarmTopicArn=arn:",
-      'alarms: "none"',
-      "-c alarms=none",
-    ])
-      expect(error).toContain(line);
+    const topic = ['alarmTopic: Topic.fromTopicArn(this, "Ops", "arn:', "-c alarmTopicArn=arn:"];
+    for (const line of [...topic, 'alarms: "none"', "-c alarms=none"]) expect(error).toContain(line);
   });
 
   it("are accepted where the app says so, and none are without an action that is added later", () => {

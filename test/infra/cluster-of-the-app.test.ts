@@ -5,7 +5,7 @@ import { Cluster, KubernetesVersion } from "aws-cdk-lib/aws-eks-v2";
 import { describe, expect, it } from "vitest";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
 import { cleanUpNeeds } from "./clean-up-needs.ts";
-import { functionIn, newApp, resourcesOf } from "./synthesized.ts";
+import { everyResource, functionIn, newApp, resourcesOf } from "./synthesized.ts";
 
 const version = KubernetesVersion.V1_34;
 const build = (props: (stack: Stack) => KarpenterNodeHolderProps) => {
@@ -13,6 +13,7 @@ const build = (props: (stack: Stack) => KarpenterNodeHolderProps) => {
   const holder = new KarpenterNodeHolder(stack, "Holder", props(stack));
   return { stack, holder, template: () => Template.fromStack(stack) };
 };
+const jsonOf = (props: (stack: Stack) => KarpenterNodeHolderProps) => build(props).template().toJSON();
 const named = (stack: Stack) => new Cluster(stack, "Cluster", { version, clusterName: "prod" });
 const generated = (stack: Stack) => new Cluster(stack, "Cluster", { version });
 
@@ -41,16 +42,11 @@ describe("a cluster of the same app", () => {
   });
 
   it("leaves no reference in a name or a logical id", () => {
-    const names = [
-      "Lambda::Function",
-      "Logs::LogGroup",
-      "CloudWatch::Alarm",
-      "CloudWatch::Dashboard",
-    ].flatMap((type) =>
-      [...resourcesOf(template, `AWS::${type}`).values()].flatMap(({ Properties }) =>
-        ["FunctionName", "LogGroupName", "AlarmName", "DashboardName"].map((key) => Properties[key]),
-      ),
-    );
+    const keys: Record<string, string> = {
+      ...{ "AWS::Lambda::Function": "FunctionName", "AWS::Logs::LogGroup": "LogGroupName" },
+      ...{ "AWS::CloudWatch::Alarm": "AlarmName", "AWS::CloudWatch::Dashboard": "DashboardName" },
+    };
+    const names = everyResource(template).map(({ Type, Properties }) => Object(Properties)[keys[Type] ?? ""]);
     expect(names.filter((name) => name !== undefined && typeof name !== "string")).toEqual([]);
     expect(Object.keys(template.toJSON().Resources).join()).not.toMatch(/token/i);
   });
@@ -73,14 +69,15 @@ describe("a cluster of the same app", () => {
 
   it("has one holder", () => {
     const { stack } = build((stack) => ({ cluster: generated(stack), name: "blue" }));
-    const cluster = stack.node.findChild("Cluster");
-    expect(
-      () => new KarpenterNodeHolder(stack, "Again", { cluster: cluster as Cluster, name: "green" }),
-    ).toThrow("already has a holder at Platform/Holder");
-    const other = new CfnCluster(stack, "Other", eks);
-    expect(() => new KarpenterNodeHolder(stack, "Other2", { cluster: other.ref, name: "blue" })).toThrow(
-      "already has a holder at Platform/Holder",
-    );
+    const cluster = stack.node.findChild("Cluster") as Cluster;
+    const other = new CfnCluster(stack, "Other", eks).ref;
+    for (const [id, props] of Object.entries({
+      Same: { cluster, name: "green" },
+      Other2: { cluster: other, name: "blue" },
+    }))
+      expect(() => new KarpenterNodeHolder(stack, id, props)).toThrow(
+        "already has a holder at Platform/Holder",
+      );
   });
 });
 
@@ -90,27 +87,17 @@ const eks = {
 };
 
 it("takes an imported cluster, of either library, like its name", () => {
-  const text = build(() => ({ cluster: "prod" }))
-    .template()
-    .toJSON();
   for (const library of [Cluster, OlderCluster]) {
     const imported = (stack: Stack) =>
       library.fromClusterAttributes(stack, "Cluster", { clusterName: "prod" });
-    expect(
-      build((stack) => ({ cluster: imported(stack) }))
-        .template()
-        .toJSON(),
-    ).toEqual(text);
+    expect(jsonOf((stack) => ({ cluster: imported(stack) }))).toEqual(jsonOf(() => ({ cluster: "prod" })));
   }
 });
 
 it("takes durations as text", () => {
-  const texts = build(() => ({ cluster: "prod", hold: "30m", maxHold: "1h30m" })).template();
   const lengths = { hold: Duration.minutes(30), maxHold: Duration.minutes(90) };
-  expect(texts.toJSON()).toEqual(
-    build(() => ({ cluster: "prod", ...lengths }))
-      .template()
-      .toJSON(),
+  expect(jsonOf(() => ({ cluster: "prod", hold: "30m", maxHold: "1h30m" }))).toEqual(
+    jsonOf(() => ({ cluster: "prod", ...lengths })),
   );
 });
 

@@ -11,10 +11,10 @@ const run = promisify(execFile);
 /** Packs the package from a copy, so that the repository's own dist stays as it is; returns the tarball's path. */
 export async function packPackage(): Promise<string> {
   const stage = mkdtempSync(join(tmpdir(), "package-"));
-  const { files }: { files: readonly string[] } = JSON.parse(
-    readFileSync(join(root, "package.json"), "utf8"),
+  const { files } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const asIs: readonly string[] = files.filter(
+    (file: string) => existsSync(join(root, file)) && file !== "dist",
   );
-  const asIs = files.filter((file) => existsSync(join(root, file)) && file !== "dist");
   for (const file of ["package.json", "dist/functions", ...asIs]) {
     cpSync(join(root, file), join(stage, file), { recursive: true, force: true });
   }
@@ -50,15 +50,7 @@ export function emptyApp(kind: "module" | "commonjs"): string {
 }
 
 // Our declarations are checked too, which most apps skip; those of the CDK ask for one library more.
-const strictly = [
-  "--strict",
-  "--module",
-  "node16",
-  "--target",
-  "es2024",
-  "--lib",
-  "es2024,esnext.disposable",
-];
+const strictly = "--strict --module node16 --target es2024 --lib es2024,esnext.disposable".split(" ");
 
 /** Compiles apps as their owners would, all at once: reading the CDK takes longest. Returns all output. */
 export async function compileApps(folders: readonly string[]): Promise<string> {

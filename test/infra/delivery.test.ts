@@ -65,11 +65,8 @@ const rendered = (value: unknown): string =>
   JSON.stringify(value, (_, one) => {
     if ("Fn::GetAtt" in Object(one)) return `arn:aws-us-gov:sqs:us-gov-east-1:123456789012:${"q".repeat(80)}`;
     const [, parts] = Object(one)["Fn::Join"] ?? [];
-    const longest: Record<string, string> = {
-      "AWS::Partition": "aws-us-gov",
-      "AWS::Region": "us-gov-east-1",
-      "AWS::AccountId": "123456789012",
-    };
+    const where = { "AWS::Partition": "aws-us-gov", "AWS::Region": "us-gov-east-1" };
+    const longest: Record<string, string> = { ...where, "AWS::AccountId": "123456789012" };
     return (
       parts?.map((part: unknown) => (typeof part === "string" ? part : longest[Object(part).Ref])).join("") ??
       one

@@ -31,16 +31,18 @@ const propertiesOf = (template: Template | undefined, type: string) =>
     ? everyResource(template).flatMap(({ Type, Properties }) => (Type === type ? [Properties] : []))
     : [];
 
+/** A function, or another resource, with these properties. */
+const expectOne = (template: Template | undefined, type: string, properties: object) =>
+  expect(propertiesOf(template, type)).toContainEqual(expect.objectContaining(properties));
+const withVariables = (variables: object) => ({
+  Environment: { Variables: expect.objectContaining(variables) },
+});
+const ofHold = { FunctionName: "karpenter-node-holder-prod-hold" };
+
 /** What makes each example different. */
 const examples: Readonly<Record<string, (stacks: Readonly<Record<string, Template>>) => void>> = {
   plain: ({ Platform }) => {
-    const functions = propertiesOf(Platform, "AWS::Lambda::Function");
-    expect(functions).toContainEqual(
-      expect.objectContaining({
-        FunctionName: "karpenter-node-holder-prod-hold",
-        Environment: { Variables: expect.objectContaining({ HOLD: "auto" }) },
-      }),
-    );
+    expectOne(Platform, "AWS::Lambda::Function", { ...ofHold, ...withVariables({ HOLD: "auto" }) });
     expect(Object.keys(Platform?.findOutputs("*") ?? {}).join()).toContain("ForceRelease");
   },
   "own-vpc": ({ Platform }) => {
@@ -54,30 +56,20 @@ const examples: Readonly<Record<string, (stacks: Readonly<Record<string, Templat
   },
   "cluster-of-the-app": ({ Platform }) => {
     const own = { Ref: expect.stringMatching(/^Cluster/) };
-    expect(propertiesOf(Platform, "AWS::Lambda::Function")).toContainEqual(
-      expect.objectContaining({
-        FunctionName: "karpenter-node-holder-prod-hold",
-        Environment: { Variables: expect.objectContaining({ CLUSTER: own, HOLD: "30m" }) },
-      }),
-    );
+    const variables = withVariables({ CLUSTER: own, HOLD: "30m" });
+    expectOne(Platform, "AWS::Lambda::Function", { ...ofHold, ...variables });
   },
   "two-clusters": (stacks) => {
     expect(Object.keys(stacks).toSorted()).toEqual(["Holder-batch", "Holder-services"]);
-    for (const [stack, SCOPE] of [
-      ["Holder-batch", "cluster"],
-      ["Holder-services", "nodepool"],
-    ] as const)
-      expect(propertiesOf(stacks[stack], "AWS::Lambda::Function")).toContainEqual(
-        expect.objectContaining({ Environment: { Variables: expect.objectContaining({ SCOPE }) } }),
-      );
+    expectOne(stacks["Holder-batch"], "AWS::Lambda::Function", withVariables({ SCOPE: "cluster" }));
+    expectOne(stacks["Holder-services"], "AWS::Lambda::Function", withVariables({ SCOPE: "nodepool" }));
   },
   "windows-and-deployments": ({ Platform }) => {
     expect(propertiesOf(Platform, "AWS::Scheduler::Schedule")).toMatchObject([
       { ScheduleExpression: "cron(0 9 ? * MON-FRI *)", ScheduleExpressionTimezone: "Europe/Berlin" },
     ]);
-    expect(propertiesOf(Platform, "AWS::Events::Rule")).toContainEqual(
-      expect.objectContaining({ EventPattern: expect.objectContaining({ source: ["aws.codedeploy"] }) }),
-    );
+    const EventPattern = expect.objectContaining({ source: ["aws.codedeploy"] });
+    expectOne(Platform, "AWS::Events::Rule", { EventPattern });
   },
   "alarms-to-topic": ({ Platform }) => {
     const topic = [{ Ref: expect.stringMatching(/^Alarms/) }];

@@ -178,10 +178,8 @@ describe("a restricted account", () => {
   );
 
   it("has its boundary and path on every role, and lets them in by either form of an access entry's ARN", () => {
-    const all = [...resourcesOf(everything, "AWS::IAM::Role").values()];
-    expect(all.length).toBeGreaterThan(7);
-    for (const { Properties } of all)
-      expect(Properties).toMatchObject({ PermissionsBoundary: boundary, Path: path });
+    expect(resourcesOf(everything, "AWS::IAM::Role").size).toBeGreaterThan(7);
+    everything.allResourcesProperties("AWS::IAM::Role", { PermissionsBoundary: boundary, Path: path });
     const entries = allowed(everything, "AdminFunctionRole")
       .filter(({ Action }) => Action.includes("eks:DeleteAccessEntry"))
       .flatMap(({ Resource }) => Resource);
@@ -190,17 +188,10 @@ describe("a restricted account", () => {
   });
 
   it("has its key on all that stores something, with the right to use it by those who read and write there", () => {
-    const stored: readonly (readonly [string, object])[] = [
-      ["AWS::SQS::Queue", { KmsMasterKeyId: key }],
-      [
-        "AWS::DynamoDB::Table",
-        { SSESpecification: { KMSMasterKeyId: key, SSEEnabled: true, SSEType: "KMS" } },
-      ],
-      ["AWS::Logs::LogGroup", { KmsKeyId: key }],
-    ];
-    for (const [type, properties] of stored)
-      for (const one of resourcesOf(everything, type).values())
-        expect(one.Properties).toMatchObject(properties);
+    const SSESpecification = { KMSMasterKeyId: key, SSEEnabled: true, SSEType: "KMS" };
+    everything.allResourcesProperties("AWS::SQS::Queue", { KmsMasterKeyId: key });
+    everything.allResourcesProperties("AWS::DynamoDB::Table", { SSESpecification });
+    everything.allResourcesProperties("AWS::Logs::LogGroup", { KmsKeyId: key });
     for (const role of ["HoldRole", "ReleaseRole", "SweepRole", "ControlRole", "HoldDuring1Role"])
       expect(actions(allowed(everything, role)), role).toContain("kms:Decrypt");
     expect(actions(allowed(everything, "AdminFunctionRole"))).not.toContain("kms:Decrypt");
@@ -210,16 +201,11 @@ describe("a restricted account", () => {
     const stack = new Stack(newApp(), "Mine");
     const { keyArn } = new Key(stack, "Key");
     const { managedPolicyArn } = ManagedPolicy.fromManagedPolicyName(stack, "Boundary", "limits");
-    new KarpenterNodeHolder(stack, "Holder", {
-      cluster: "prod",
-      alarms: "none",
-      kmsKeyArn: keyArn,
-      permissionsBoundaryArn: managedPolicyArn,
-    });
+    const restricted = { kmsKeyArn: keyArn, permissionsBoundaryArn: managedPolicyArn };
+    new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", alarms: "none", ...restricted });
     const template = Template.fromStack(stack);
-    template.allResourcesProperties("AWS::IAM::Role", {
-      PermissionsBoundary: stack.resolve(managedPolicyArn),
-    });
+    const PermissionsBoundary = stack.resolve(managedPolicyArn);
+    template.allResourcesProperties("AWS::IAM::Role", { PermissionsBoundary });
     template.allResourcesProperties("AWS::SQS::Queue", { KmsMasterKeyId: stack.resolve(keyArn) });
   });
 

@@ -43,18 +43,12 @@ it("lets the functions that change holds put events on the default bus, in the h
   const sending = synthesize({ events: true });
   for (const role of [...roles, "AdminFunctionRole"]) {
     const rights = allowed(sending, role).filter(({ Action }) => Action.includes("events:PutEvents"));
-    const bus = [
-      "arn:",
-      { Ref: "AWS::Partition" },
-      ":events:",
-      { Ref: "AWS::Region" },
-      ":",
-      { Ref: "AWS::AccountId" },
-    ];
+    const [partition, region, account] = ["Partition", "Region", "AccountId"].map((name) => ({
+      Ref: `AWS::${name}`,
+    }));
+    const bus = ["arn:", partition, ":events:", region, ":", account, ":event-bus/default"];
     const right = {
-      Effect: "Allow",
-      Action: ["events:PutEvents"],
-      Resource: [{ "Fn::Join": ["", [...bus, ":event-bus/default"]] }],
+      ...{ Effect: "Allow", Action: ["events:PutEvents"], Resource: [{ "Fn::Join": ["", bus] }] },
       Condition: { StringEquals: { "events:source": "karpenter-node-holder" } },
     };
     expect(rights).toEqual(role === "AdminFunctionRole" ? [] : [right]);

@@ -21,20 +21,19 @@ function withoutRepeats(paragraphs: readonly (readonly string[])[]): readonly st
       other.type === type ? other.fields.filter((field) => fields.includes(field)).length : 0;
     const [near] = shown.toSorted((a, b) => common(b) - common(a));
     shown.push({ resource, type, fields });
-    if (!near || common(near) < 3)
-      return [`${resource}${type}`, ...fields.map((field) => withKnownItems(field, resource, items))].join(
-        "\n",
-      );
-    const nameOf = (field: string) => /[^:]+:/.exec(field)?.[0];
-    const names = new Set(fields.map(nameOf));
-    const missing = near.fields.map(nameOf).filter((name) => !names.has(name));
-    const differing = fields.filter((field) => !near.fields.includes(field));
-    return [
-      `${resource}${type} as ${near.resource}, but for`,
-      ...differing,
-      ...missing.map((name) => `${name} none`),
-    ].join("\n");
+    const title = `${resource}${type}`;
+    const whole = () => fields.map((field) => withKnownItems(field, resource, items));
+    if (!near || common(near) < 3) return [title, ...whole()].join("\n");
+    return [`${title} as ${near.resource}, but for`, ...differing(fields, near.fields)].join("\n");
   });
+}
+
+/** The fields that another resource has not, and those that it alone has. */
+function differing(fields: readonly string[], others: readonly string[]): readonly string[] {
+  const nameOf = (field: string) => /[^:]+:/.exec(field)?.[0];
+  const names = new Set(fields.map(nameOf));
+  const missing = others.map(nameOf).filter((name) => !names.has(name));
+  return [...fields.filter((field) => !others.includes(field)), ...missing.map((name) => `${name} none`)];
 }
 
 /** Items of more than two lines that an earlier resource has refer to it by their first line. */
@@ -142,6 +141,10 @@ function linesOf(value: unknown, depth: number): string[] {
     const label = Array.isArray(value) ? "-" : `${name}:`;
     const text = short(one);
     if (text !== undefined) return [`${indent}${label} ${text}`];
+    const [only, ...others] = Object.entries(Object(one));
+    // What has one field alone is a path.
+    if (only && others.length === 0 && label !== "-" && !Array.isArray(one))
+      return linesOf({ [`${name}.${only[0]}`]: only[1] }, depth);
     const lines = linesOf(one, depth + 1);
     if (label !== "-") return [`${indent}${label}`, ...lines];
     return [`${indent}- ${lines[0]?.trim()}`, ...lines.slice(1)];
