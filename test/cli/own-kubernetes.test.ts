@@ -1,34 +1,84 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { capacityBuffers, nodePools, ownKubernetes } from "../../cli/doctor/own-kubernetes.ts";
+import {
+  capacityBuffers,
+  compareManifest,
+  nodePools,
+  ownKubernetes,
+} from "../../cli/doctor/own-kubernetes.ts";
+import { accessManifest, admissionPolicy } from "../../lambda/cluster-access/manifest.ts";
+import { BrokenSetupError } from "../../lambda/core/errors.ts";
+import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
-import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { serveHttp } from "../../local/http-server.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
+import { answering } from "../kubernetes/answers-in-turn.ts";
 import { until } from "../support/context.ts";
 import { newFolder } from "../support/new-folder.ts";
+import { aNodePool } from "./advise-cluster.ts";
 
-const aNodePool = (name: string, annotations?: Readonly<Record<string, string>>) => ({
-  metadata: { name },
-  spec: { template: { ...(annotations && { metadata: { annotations } }) } },
+const { annotation } = Karpenter.v1;
+const older = Karpenter["v0.31"].annotation;
+const refuse = (status: number, name = "") => {
+  throw explained(new KubernetesError("a call", status, { details: { name, causes: [] } }));
+};
+const missing = () => refuse(404, "karpenter-node-holder");
+const compare = ({ api }: Readonly<{ api: KubernetesCaller }>, holdAnnotation: string) =>
+  compareManifest(api, { holdAnnotation }, { deadline: noon });
+const policy = admissionPolicy(annotation);
+const { matchConstraints: constraints, matchConditions: conditions = [] } = policy.spec ?? {};
+
+it("our rights are right when all we want is there, whatever the server added", async () => {
+  const stored = new Map(accessManifest(annotation).map(({ path, object }) => [path, object]));
+  const server = answering(({ path }) => {
+    const object = stored.get(path);
+    const metadata = { ...Object(object).metadata, uid: "1", managedFields: [] };
+    return { ...object, metadata, status: { observedGeneration: 1 } };
+  });
+  expect((await compare(server, annotation)).map(({ state }) => state)).toEqual(Array(4).fill("right"));
+  const ofOthers = (await compare(server, older)).map(({ state }) => state);
+  expect(ofOthers).toEqual(["right", "different", "right", "right"]);
+  for (const { method } of server.calls) expect(method).toBe("GET");
 });
-const answering = (kind: string, ...items: unknown[]): KubernetesCaller => ({
-  call: async ({ path }) => ({ metadata: {}, items: path.endsWith(`/${kind}`) ? items : [] }),
+
+const objectSelector = { matchLabels: { x: "y" } };
+it.each<[string, object, state?: string]>([
+  ["a rule that excludes nodes", { matchConstraints: { ...constraints, excludeResourceRules: [{}] } }],
+  ["another failure policy", { failurePolicy: "Ignore" }],
+  ["a condition more", { matchConditions: [...conditions, { name: "x", expression: "false" }] }],
+  ["a selector", { matchConstraints: { ...constraints, objectSelector } }],
+  ["a parameter", { paramKind: { apiVersion: "v1", kind: "ConfigMap" } }],
+  ["nothing else", {}, "right"],
+])("our rights are compared as a whole: a policy with %s", async (_, spec, state = "different") => {
+  const changed = { ...policy, spec: { ...policy.spec, ...spec } };
+  const server = answering(({ path }) => (path.includes("policies/") ? changed : {}));
+  const found = await compare(server, annotation);
+  expect(found.find(({ kind }) => kind === "ValidatingAdmissionPolicy")?.state).toBe(state);
 });
-const refusing = (status: number): KubernetesCaller => ({
-  call: async () => {
-    throw new KubernetesError("GET", status, {});
-  },
+
+it("our rights are missing, or of a kind that the cluster does not know, by what the answer names", async () => {
+  const states = async (answer: () => unknown) =>
+    (await compare(answering(answer), annotation)).map(({ state }) => state);
+  expect(await states(missing)).toEqual(Array(4).fill("missing"));
+  expect((await states(() => refuse(404))).slice(1, 3)).toEqual(Array(2).fill("unknown to this cluster"));
 });
+
+it("our rights cannot be compared where the cluster refuses", async () => {
+  const refusing = answering(() => refuse(403));
+  await expect(compare(refusing, annotation)).rejects.toThrow(BrokenSetupError);
+});
+
+/** A cluster in which only objects of this kind can be listed. */
+const listing = (kind: string, ...items: unknown[]) =>
+  answering(({ path }) => ({ metadata: {}, items: path.endsWith(`/${kind}`) ? items : [] })).api;
+const refusing = (status: number) => answering(() => refuse(status)).api;
 const soon = until(noon);
 const unreadable = { metadata: { name: "unreadable" } };
 
 it("reads the NodePools that can be read", async () => {
-  const pools = await nodePools(
-    answering("nodepools", aNodePool("batch", { "example.com/x": "30m" }), unreadable),
-    soon,
-  );
+  const pools = await nodePools(listing("nodepools", aNodePool({ name: "batch" }), unreadable), soon);
   expect(pools.map(({ metadata }) => metadata.name)).toEqual(["batch"]);
 });
 
@@ -37,7 +87,7 @@ it("finds no NodePool where Karpenter is older than v1.0, which protects by any 
 });
 
 it("finds the CapacityBuffers of all namespaces", async () => {
-  const api = answering("capacitybuffers", { metadata: { namespace: "web", name: "spare" } }, unreadable);
+  const api = listing("capacitybuffers", { metadata: { namespace: "web", name: "spare" } }, unreadable);
   expect(await capacityBuffers(api, soon)).toEqual(["web/spare"]);
 });
 
@@ -48,7 +98,7 @@ it("finds no CapacityBuffer where there is no such kind, or where the caller may
 });
 
 it("asks the cluster of the chosen context, and compares what is there with our objects", async () => {
-  const served = { metadata: {}, items: [aNodePool("batch")] };
+  const served = { metadata: {}, items: [aNodePool({ name: "batch" })] };
   const cluster = await serveHttp(({ url = "" }, response) => {
     const isThere = url.includes("/nodepools");
     response.writeHead(isThere ? 200 : 404, { "content-type": "application/json" });

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { readAccessConfig } from "../../lambda/cluster-access/environment.ts";
 import { onClusterAccessChanged } from "../../lambda/cluster-access/handler.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
@@ -12,6 +12,7 @@ beforeEach(() => {
   world = new AccessWorld();
 });
 
+const adminRight = { ResourceType: "Custom::KarpenterNodeHolderAdminRight" };
 const create = { RequestType: "Create" };
 const remove = { RequestType: "Delete", PhysicalResourceId: "cluster-access/prod" };
 const updateFrom = (holdAnnotation: unknown) => ({
@@ -40,19 +41,18 @@ describe("a request of CloudFormation", () => {
 
   it("for the admin right gives a right back that was left, on deletion alone", async () => {
     const leave = () => world.eks.entries.set(adminRole, { groups: [], policies: new Set(["admin"]) });
-    const ResourceType = "Custom::KarpenterNodeHolderAdminRight";
     leave();
 
     const name = { PhysicalResourceId: "admin-right/prod" };
-    expect(await world.handle({ ...create, ResourceType })).toEqual(name);
+    expect(await world.handle({ ...create, ...adminRight })).toEqual(name);
     expect(world.admins).toEqual([adminRole]);
 
-    await world.handle({ ...remove, ResourceType });
+    await world.handle({ ...remove, ...adminRight });
     expect(world.admins).toEqual([]);
     expect(world.calls.filter((call) => call.includes("/apis/"))).toEqual([]);
   });
 
-  it.each(["Custom::KarpenterNodeHolderAccess", "Custom::KarpenterNodeHolderAdminRight"])(
+  it.each(["Custom::KarpenterNodeHolderAccess", adminRight.ResourceType])(
     "keeps the name of %s whatever cluster it was created for, so that nothing deletes what a move installed",
     async (ResourceType) => {
       const former = { ResourceType, PhysicalResourceId: `${ResourceType}/former-cluster` };
@@ -88,12 +88,12 @@ describe("a request of CloudFormation", () => {
     expect(await world.handle(remove)).toEqual({ PhysicalResourceId: "cluster-access/prod" });
   });
 
-  it.each<[string, (eks: AccessWorld["eks"]) => unknown]>([
-    ["throttles calls", (eks) => (eks.throttlesRemovals = true)],
-    ["does not answer", (eks) => (eks.isUnreachable = true)],
-  ])("to delete fails once where EKS %s, and names the command that takes marks off", async (_, breakEks) => {
+  it.each([
+    ["throttles calls", { throttlesRemovals: true }],
+    ["does not answer", { isUnreachable: true }],
+  ])("to delete fails once where EKS %s, and names the command that takes marks off", async (_, damage) => {
     await world.handle(create);
-    breakEks(world.eks);
+    Object.assign(world.eks, damage);
     const report =
       /may remain in cluster prod: .*\n.* again within five minutes: .*release --force --kubeconfig FILE/;
     await expect(world.handle(remove)).rejects.toThrow(report);
@@ -109,15 +109,14 @@ describe("a request of CloudFormation", () => {
     await world.handle(remove);
   });
 
-  it.each<[string, (eks: AccessWorld["eks"]) => unknown]>([
-    ["a cluster without access entries", (eks) => (eks.authenticationMode = "CONFIG_MAP")],
-    ["throttled calls", (eks) => (eks.throttlesRemovals = true)],
-    ["subnets without a way to EKS", (eks) => (eks.isUnreachable = true)],
-  ])("to delete the admin right succeeds in spite of %s, and logs what may remain", async (_, breakEks) => {
+  it.each([
+    ["a cluster without access entries", { authenticationMode: "CONFIG_MAP" }],
+    ["throttled calls", { throttlesRemovals: true }],
+    ["subnets without a way to EKS", { isUnreachable: true }],
+  ])("to delete the admin right succeeds in spite of %s, and logs what may remain", async (_, damage) => {
     await world.handle(create);
-    breakEks(world.eks);
-    const ResourceType = "Custom::KarpenterNodeHolderAdminRight";
-    await world.handle({ ...remove, ResourceType });
+    Object.assign(world.eks, damage);
+    await world.handle({ ...remove, ...adminRight });
     expect(world.log.lines.at(-1)).toMatchObject({
       level: "error",
       sentence: "the admin right could not be given back, if there was one",
@@ -141,16 +140,10 @@ it("counts as a sweep once the rights are there, so that no alarm is on before t
 });
 
 it("keeps the last minute of an invocation for giving the admin right back", async () => {
-  let workUntil: Date | undefined;
-  const handler = onClusterAccessChanged(
-    () => world.config,
-    (_, until) => {
-      workUntil = until;
-      return world.ports;
-    },
-  );
+  const ports = vi.fn((_config: unknown, _until: Date) => world.ports);
+  const handler = onClusterAccessChanged(() => world.config, ports);
   await handler(create, { deadline: new Date("2026-03-01T12:15:00Z") });
-  expect(workUntil).toEqual(new Date("2026-03-01T12:14:00Z"));
+  expect(ports.mock.lastCall?.[1]).toEqual(new Date("2026-03-01T12:14:00Z"));
 });
 
 describe("a forged request", () => {

@@ -5,13 +5,16 @@ import type { AddressInfo, Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import {
   type ClusterAccess,
   KubernetesTransport,
   longestAnswer,
+  pauseAfter,
+  readRetryAfter,
   TooLongError,
 } from "../../lambda/kubernetes/transport.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { selfSigned } from "../support/self-signed.ts";
 
 const request = { method: "GET", path: "/version", headers: {} };
@@ -158,5 +161,31 @@ describe("the transport", () => {
     const stream = await transport.stream(request, { idle: 50, signal });
     await expect(stream.toArray()).rejects.toThrow("the response has stopped");
     await expect.poll(() => open.size).toBe(0);
+  });
+});
+
+describe("the pause before the next attempt", () => {
+  it("is twice as long each time, up to ten seconds", () => {
+    const pauses = [1, 2, 3, 4, 5, 6, 7, 20].map((attempt) => pauseAfter(attempt, () => 1));
+    expect(pauses).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
+  });
+
+  it("differs from client to client, by up to half of it", () => {
+    expect([0, 0.5].map((random) => pauseAfter(3, () => random))).toEqual([400, 600]);
+  });
+
+  it.each<[string | undefined, number | undefined]>([
+    ["5", seconds(5)],
+    ["0", 0],
+    [after(noon, seconds(30)).toUTCString(), seconds(30)],
+    [after(noon, -minutes(60)).toUTCString(), 0],
+    ["2026-11-21T12:00:30+00:00", seconds(30)],
+    ["999999", minutes(15)],
+    [undefined, undefined],
+    ["", undefined],
+    [" ", undefined],
+    ["soon", undefined],
+  ])("is, after Retry-After %j, at least %s ms", (header, expected) => {
+    expect(readRetryAfter(header, noon)).toBe(expected);
   });
 });
