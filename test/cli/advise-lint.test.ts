@@ -43,15 +43,16 @@ const only = (given: Given): Finding => {
   expect(found).toHaveLength(1);
   return found[0] ?? { rule: "annotation-value", object: "", problem: "", change: "" };
 };
+const expectNothing = (...all: readonly Given[]) => {
+  for (const given of all) expect(find(given)).toEqual([]);
+};
 const withBudgets = (...budgets: readonly Readonly<Record<string, unknown>>[]): Given => ({
   pools: [{ name: "default", disruption: { budgets } }],
 });
 
 it("finds nothing in Karpenter's defaults, nor in nodes under a hold", () => {
   const held = aNode({ name: "a", labels: { [holdLabel]: "cluster-1" }, annotations: { [key]: "true" } });
-  expect(
-    find({ pools: [{ name: "default" }], nodes: [held], pods: [aPod({ name: "p", node: "a" })] }),
-  ).toEqual([]);
+  expectNothing({ pools: [{ name: "default" }], nodes: [held], pods: [aPod({ name: "p", node: "a" })] });
 });
 
 it("finds Karpenter's annotation on the NodePool itself, and values that protect nothing in its template", () => {
@@ -64,8 +65,9 @@ it("finds Karpenter's annotation on the NodePool itself, and values that protect
     rule: "annotation-value",
     change: `spec.template.metadata.annotations: { ${key}: "true" }`,
   });
-  for (const value of ["true", "false"])
-    expect(find({ pools: [{ name: "a", template: { [key]: value } }] })).toEqual([]);
+  expectNothing(
+    ...["true", "false"].map((value) => ({ pools: [{ name: "a", template: { [key]: value } }] })),
+  );
 });
 
 it("finds values on nodes that protect nothing, one finding for each value", () => {
@@ -77,11 +79,12 @@ it("finds values on nodes that protect nothing, one finding for each value", () 
     ["nodes n1, n2", `kubectl annotate node n1 n2 ${key}=true --overwrite`],
   ]);
   const others = aNode({ name: "x", annotations: { [key]: "1h" } });
-  expect(find({ nodes: [{ ...others, metadata: { ...others.metadata, labels: {} } }] })).toEqual([]);
+  expectNothing({ nodes: [{ ...others, metadata: { ...others.metadata, labels: {} } }] });
 });
 
 const night = { nodes: "10%", schedule: "0 22 * * *", duration: "6h" };
 const day = { nodes: "0", schedule: "0 4 * * *", duration: "18h" };
+const ofDrift = { reasons: ["Drifted"] };
 
 it("finds a budget that opens a window without a base, and gives the base", () => {
   expect(only(withBudgets(night))).toMatchObject({
@@ -89,12 +92,11 @@ it("finds a budget that opens a window without a base, and gives the base", () =
     change:
       'Add a budget of "0" for the time outside:\n- { nodes: "0", schedule: "0 4 * * *", duration: 18h }',
   });
-  expect(find(withBudgets(night, day))).toEqual([]);
   // Outside of it another budget limits: that is a smaller number at night.
-  expect(find(withBudgets(night, { nodes: "50%" }))).toEqual([]);
+  expectNothing(withBudgets(night, day), withBudgets(night, { nodes: "50%" }));
   // The base must be for its reasons.
-  expect(rules(withBudgets(night, { ...day, reasons: ["Drifted"] }))).toEqual(["window-without-base"]);
-  expect(find(withBudgets({ ...night, reasons: ["Drifted"] }, { ...day, reasons: ["Drifted"] }))).toEqual([]);
+  expect(rules(withBudgets(night, { ...day, ...ofDrift }))).toEqual(["window-without-base"]);
+  expectNothing(withBudgets({ ...night, ...ofDrift }, { ...day, ...ofDrift }));
 });
 
 it("finds a window that never opens, because the base of 0 is always active", () => {
@@ -102,11 +104,10 @@ it("finds a window that never opens, because the base of 0 is always active", ()
     rule: "window-never-opens",
     change: expect.stringContaining('- { nodes: "0", schedule: "0 4 * * *", duration: 18h }'),
   });
-  expect(rules(withBudgets({ nodes: "0", reasons: ["Drifted"] }, { ...night, reasons: ["Empty"] }))).toEqual([
-    "window-without-base",
-  ]);
+  const ofEmpty = { ...night, reasons: ["Empty"] };
+  expect(rules(withBudgets({ nodes: "0", ...ofDrift }, ofEmpty))).toEqual(["window-without-base"]);
   // Closed for one reason alone, it has no base for the others.
-  expect(only(withBudgets({ nodes: "0", reasons: ["Drifted"] }, night))).toMatchObject({
+  expect(only(withBudgets({ nodes: "0", ...ofDrift }, night))).toMatchObject({
     rule: "window-without-base",
     change: expect.stringContaining("reasons: [Empty, Underutilized]"),
   });
@@ -132,30 +133,21 @@ const office = { nodes: "0", schedule: "0 9 * * mon-fri", duration: "8h" };
 
 it("finds office hours that are so in UTC alone", () => {
   const given = withBudgets({ nodes: "10%" }, office);
-  expect(find(given)).toEqual([]);
+  const wrong = "in Asia/Tokyo it begins at 18:00. If 09:00 there was meant, it is wrong by 9h";
   expect(only({ ...given, timeZone: "Asia/Tokyo" })).toMatchObject({
     rule: "window-in-utc",
-    problem: expect.stringContaining(
-      "in Asia/Tokyo it begins at 18:00. If 09:00 there was meant, it is wrong by 9h",
-    ),
+    problem: expect.stringContaining(wrong),
     change: 'schedule: "0 0 * * mon-fri"',
   });
-  const far = only({ ...given, timeZone: "Pacific/Auckland" });
-  expect(far.problem).toContain("on another day");
+  expect(only({ ...given, timeZone: "Pacific/Auckland" }).problem).toContain("on another day");
   // 08:00 to 17:00 in Berlin, as it was meant.
-  expect(
-    find({
-      ...withBudgets({ ...office, schedule: "0 7 * * mon-fri", duration: "9h" }),
-      timeZone: "Europe/Berlin",
-    }),
-  ).toEqual([]);
+  const meant = { nodes: "0", schedule: "0 7 * * mon-fri", duration: "9h" };
+  expectNothing(given, { ...withBudgets(meant), timeZone: "Europe/Berlin" });
   // The evening opens what office hours close.
   const evening = { nodes: "10%", schedule: "0 18 * * *", duration: "14h" };
   const base = { nodes: "0", schedule: "0 8 * * *", duration: "10h" };
-  expect(rules({ ...withBudgets(evening, base), timeZone: "Asia/Kolkata" })).toEqual([
-    "window-in-utc",
-    "window-in-utc",
-  ]);
+  const found = rules({ ...withBudgets(evening, base), timeZone: "Asia/Kolkata" });
+  expect(found).toEqual(["window-in-utc", "window-in-utc"]);
 });
 
 it("finds nodes that expire in a protected window", () => {
@@ -164,25 +156,26 @@ it("finds nodes that expire in a protected window", () => {
     { name: "default", expireAfter, disruption: { budgets: [office, { nodes: "10%" }] } },
   ];
   const claims = [aClaim({ name: "soon", age }), aClaim({ name: "elsewhere", pool: "other", age })];
-  expect(only({ pools: pools("48h"), claims })).toMatchObject({
-    rule: "expires-in-window",
-    problem: expect.stringContaining(
-      "ends 1 of its nodes inside of a protected window in the next seven days, first soon at 2026-11-24 12:00 UTC",
+  const { rule, problem } = only({ pools: pools("48h"), claims });
+  expect([rule, problem]).toEqual([
+    "expires-in-window",
+    expect.stringMatching(
+      /ends 1 of its nodes inside .* in the next seven days, first soon at 2026-11-24 12:00 UTC/,
     ),
-  });
+  ]);
   // A NodeClaim keeps what its NodePool had at its launch.
   const own = (expireAfter: string) => [aClaim({ name: "own", age, expireAfter })];
   expect(only({ pools: pools("Never"), claims: own("48h") }).rule).toBe("expires-in-window");
-  expect(find({ pools: pools("48h"), claims: own("Never") })).toEqual([]);
-  for (const expireAfter of ["Never", "56h"]) expect(find({ pools: pools(expireAfter), claims })).toEqual([]);
+  expectNothing({ pools: pools("48h"), claims: own("Never") });
+  expectNothing(...["Never", "56h"].map((expireAfter) => ({ pools: pools(expireAfter), claims })));
 });
 
 it("finds a long consolidateAfter from 1.14 on, and asks where the version is unknown", () => {
   const pools = [{ name: "default", disruption: { consolidateAfter: "10m" } }];
   expect(only({ pools, karpenter: 14 }).problem).toMatch(/^From 1.14 on/);
   expect(only({ pools }).problem).toMatch(/^If this is Karpenter 1.14 or later/);
-  expect(find({ pools, karpenter: 13 })).toEqual([]);
-  expect(find({ pools: [{ name: "a", disruption: { consolidateAfter: "5m" } }], karpenter: 15 })).toEqual([]);
+  const short = [{ name: "a", disruption: { consolidateAfter: "5m" } }];
+  expectNothing({ pools, karpenter: 13 }, { pools: short, karpenter: 15 });
 });
 
 it("finds nodes that nobody can disrupt: a user's annotation, pods that asked for it long ago, budgets that never allow an eviction", () => {
@@ -198,7 +191,7 @@ it("finds nodes that nobody can disrupt: a user's annotation, pods that asked fo
   );
   expect(rules({ nodes: [node], pods: [pod("40h", hours(25))] })).toEqual(["nobody-can-disrupt"]);
   for (const fine of [pod("true", hours(23)), pod("20h", hours(25)), pod("false", hours(25))])
-    expect(find({ nodes: [node], pods: [fine] })).toEqual([]);
+    expectNothing({ nodes: [node], pods: [fine] });
 
   const web = aPod({ name: "web", node: "n", labels: { app: "web" } });
   const pdb = (expectedPods: number, desiredHealthy: number, app = "web") => ({
@@ -212,7 +205,7 @@ it("finds nodes that nobody can disrupt: a user's annotation, pods that asked fo
   });
   // It has no room for now, it is for other pods, or it has none.
   for (const fine of [pdb(2, 1), pdb(1, 1, "api"), pdb(0, 0)])
-    expect(find({ nodes: [node], pods: [web], pdbs: [fine] })).toEqual([]);
+    expectNothing({ nodes: [node], pods: [web], pdbs: [fine] });
 });
 
 it("finds WhenEmpty on nodes that are mostly empty, where pods may be read", () => {
@@ -224,23 +217,17 @@ it("finds WhenEmpty on nodes that are mostly empty, where pods may be read", () 
     rule: "when-empty-wastes",
     problem: expect.stringContaining("3 nodes of which pods request 25 %"),
   });
-  expect(find({ pools, nodes, pods: pods("5") })).toEqual([]);
-  expect(find({ pools, nodes: nodes.slice(1), pods: [] })).toEqual([]);
-  expect(find({ pools, nodes })).toEqual([]);
+  expectNothing(
+    { pools, nodes, pods: pods("5") },
+    { pools, nodes: nodes.slice(1), pods: [] },
+    { pools, nodes },
+  );
 });
 
 it("gives a change with every finding", () => {
-  const everything = find({
-    pools: [
-      {
-        name: "a",
-        annotations: { [key]: "true" },
-        template: { [key]: "1" },
-        disruption: { consolidateAfter: "1h", budgets: [night] },
-      },
-    ],
-    nodes: [aNode({ name: "n", annotations: { [key]: "yes" } })],
-  });
+  const disruption = { consolidateAfter: "1h", budgets: [night] };
+  const pool = { name: "a", annotations: { [key]: "true" }, template: { [key]: "1" }, disruption };
+  const everything = find({ pools: [pool], nodes: [aNode({ name: "n", annotations: { [key]: "yes" } })] });
   expect(everything.length).toBeGreaterThan(3);
   for (const { change, problem } of everything) {
     expect(change).not.toBe("");

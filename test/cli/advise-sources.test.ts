@@ -1,26 +1,20 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { fakeAws, jsonError } from "../support/fake-aws.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { advise, adviseOn, aNode, readable } from "./advise-cluster.ts";
 import { fleet, terminate } from "./cloudtrail-records.ts";
 import { churn } from "./karpenter-lines.ts";
 
-let folder: string;
-beforeEach(() => {
-  folder = newFolder();
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
-
-const logOf = (lines: readonly string[]) => {
-  const path = join(folder, "karpenter.log");
-  writeFileSync(path, lines.join("\n"));
+/** The path of a new file with this text. */
+const fileOf = (text: string) => {
+  const path = join(newFolder(), "file");
+  writeFileSync(path, text);
   return path;
 };
+const logOf = (lines: readonly string[]) => fileOf(lines.join("\n"));
 
 describe("advise on a saved log", () => {
   it("needs no cluster, and tries no setting of NodePools that it has not read", async () => {
@@ -42,11 +36,8 @@ describe("advise on a saved log", () => {
   });
 
   it("prints the command that starts the winner, with the flags that find the cluster", async () => {
-    const { output } = await adviseOn({
-      ...readable,
-      nodes: [aNode({ name: "a" })],
-      log: churn(20).join("\n"),
-    });
+    const served = { ...readable, nodes: [aNode({ name: "a" })], log: churn(20).join("\n") };
+    const { output } = await adviseOn(served);
     expect(output).toMatch(
       /^ {4}npx karpenter-node-holder run --kubeconfig \S+ --hold auto --relaunch-cost 2m --eviction-cost 3m/m,
     );
@@ -64,11 +55,7 @@ describe("advise on a saved log", () => {
 
 describe("advise on CloudTrail", () => {
   const churned = Array.from({ length: 20 }, (_, i) => [fleet(i, i * 10), terminate(i, i * 10 + 5)]).flat();
-  const exported = (records: readonly object[]) => {
-    const path = join(folder, "records.json");
-    writeFileSync(path, JSON.stringify({ Records: records }));
-    return path;
-  };
+  const exported = (records: readonly object[]) => fileOf(JSON.stringify({ Records: records }));
   const onTrail = (...words: readonly string[]) => advise("--cluster", "prod", ...words);
 
   it("counts nodes, and ranks nothing, because CloudTrail has neither pods nor reasons", async () => {
@@ -83,16 +70,14 @@ describe("advise on CloudTrail", () => {
   });
 
   it("reads a trail's log files, zipped and in their folders", async () => {
-    for (const [name, records] of [
-      ["2026/11/20/a.json.gz", churned.slice(0, 20)],
-      ["2026/11/21/b.json.gz", churned.slice(20)],
-    ] as const) {
-      const path = join(folder, "AWSLogs/111122223333/CloudTrail/us-east-1", name);
+    const folder = newFolder();
+    for (const [day, Records] of [churned.slice(0, 20), churned.slice(20)].entries()) {
+      const path = join(folder, `111122223333/CloudTrail/us-east-1/2026/11/2${day}/a.json.gz`);
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, gzipSync(JSON.stringify({ Records: records })));
+      writeFileSync(path, gzipSync(JSON.stringify({ Records })));
     }
-    writeFileSync(join(folder, "AWSLogs/read-me.txt"), "not a log file");
-    expect((await onTrail("--from", join(folder, "AWSLogs"))).output).toMatch(/nodes launched +20$/m);
+    writeFileSync(join(folder, "read-me.txt"), "not a log file");
+    expect((await onTrail("--from", folder)).output).toMatch(/nodes launched +20$/m);
   });
 
   it("separates clusters of the same name in several accounts or regions", async () => {
@@ -106,8 +91,8 @@ describe("advise on CloudTrail", () => {
   });
 
   it("asks for as much of the past as --since says but the newest quarter of an hour", async () => {
-    vi.stubEnv("AWS_ACCESS_KEY_ID", "fake");
-    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "fake");
+    for (const name of ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]) vi.stubEnv(name, "fake");
+    onTestFinished(() => void vi.unstubAllEnvs());
     const aws = await fakeAws(() => jsonError("ExpiredTokenException", "expired"));
     const flags = ["--endpoint-url", aws.client.endpoint, "--region", "eu-west-1"];
     const now = Date.now() / 1000;
@@ -125,8 +110,7 @@ describe("advise on CloudTrail", () => {
 
 describe("prices", () => {
   it("name the instance types that have none, and then nothing is shown in money", async () => {
-    const prices = join(folder, "prices.json");
-    writeFileSync(prices, JSON.stringify({ "c7g.large": 0.6 }));
+    const prices = fileOf(JSON.stringify({ "c7g.large": 0.6 }));
     const log = logOf(churn(20));
     const without = await advise("--log", log, "--prices", prices);
     expect(without.output).toContain("No price is known for m5.2xlarge (20 of 20 nodes)");
@@ -144,8 +128,7 @@ describe("prices", () => {
     ["[]", "PATH must be an object"],
     ["m5", 'PATH must be JSON like {"m5.large": 0.096}: '],
   ])("%s end with 2, naming what is wrong", async (text, expected) => {
-    const prices = join(folder, "prices.json");
-    writeFileSync(prices, text);
+    const prices = fileOf(text);
     const { exit, reported } = await advise("--log", logOf(churn(3)), "--prices", prices);
     expect(exit).toBe(2);
     expect(reported.replace(prices, "PATH")).toContain(`error: These prices cannot be used: ${expected}`);

@@ -32,19 +32,22 @@ async function aCluster(test: TestContext) {
   return server;
 }
 
-/** A `run` of a cluster with one old node, with its folder where `run` makes it by default. */
+/** A `run` of a cluster with one old node, in the default folder of the cluster's address, and a kubeconfig for it. */
 async function start(test: TestContext, cluster = "prod") {
   const server = await aCluster(test);
+  const file = join(data, `${cluster}.yaml`);
+  writeFileSync(file, server.kubeconfig());
   const config = new KubeConfig();
   config.loadFromString(server.kubeconfig());
-  const folder = join(data, "karpenter-node-holder", `${cluster}-0123abcd`);
+  const address = config.getCurrentCluster()?.server ?? "";
+  const folder = folderOf(cluster, address, { XDG_DATA_HOME: data });
   const settings = readSettings({ cluster });
   const running = await startRun({ settings, config, folder, log: new CollectedLog() });
   let stopped: Promise<unknown> | undefined;
   const stop = () => (stopped ??= running.stop());
   test.onTestFinished(async () => void (await stop()));
   const held = () => server.nodes().map((node) => parseNode(node).labels?.[holdLabel] !== undefined);
-  return { folder, held, stop };
+  return { folder, held, stop, file, context: config.getCurrentContext() };
 }
 
 /** Types a command as an operator on the machine of `run`. A name in the environment is for deployed holders. */
@@ -118,28 +121,9 @@ describe("commands with --run", () => {
 });
 
 describe("commands with --kubeconfig", () => {
-  /** A `run` as `start` makes it, in the default folder of the cluster's address, and a kubeconfig for it. */
-  async function startOf(test: TestContext, cluster: string) {
-    const server = await aCluster(test);
-    const file = join(data, `${cluster}.yaml`);
-    writeFileSync(file, server.kubeconfig());
-    const config = new KubeConfig();
-    config.loadFromString(server.kubeconfig());
-    const address = config.getCurrentCluster()?.server ?? "";
-    const folder = folderOf(cluster, address, { XDG_DATA_HOME: data });
-    const running = await startRun({
-      settings: readSettings({ cluster }),
-      config,
-      folder,
-      log: new CollectedLog(),
-    });
-    test.onTestFinished(async () => void (await running.stop()));
-    return { file, context: config.getCurrentContext(), running };
-  }
-
   it("reach the run of that cluster among several, whatever the cluster is called there", async (test) => {
-    const prod = await startOf(test, "prod");
-    const staging = await startOf(test, "staging");
+    const prod = await start(test);
+    const staging = await start(test, "staging");
     const { file, context } = staging;
     expect((await type("status", "--kubeconfig", prod.file)).output).toMatch(/^prod /);
     expect((await type("status", "--kubeconfig", file, "--context", context)).output).toMatch(/^staging /);
@@ -148,7 +132,7 @@ describe("commands with --kubeconfig", () => {
     expect((await type("history", "--kubeconfig", file)).exit).toBe(0);
     expect((await type("status", "--kubeconfig", prod.file, "--exit-code")).exit).toBe(3);
 
-    await staging.running.stop();
+    await staging.stop();
     const { exit, reported } = await type("status", "--kubeconfig", file);
     expect([exit, reported]).toEqual([
       1,

@@ -49,20 +49,12 @@ export class Browser {
 
   static async start(command: string): Promise<Browser> {
     const folder = mkdtempSync(join(tmpdir(), "browser-"));
-    const child = spawnGuarded(
-      command,
-      [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-dev-shm-usage",
-        "--remote-debugging-port=0",
-        `--user-data-dir=${folder}`,
-        "about:blank",
-      ],
+    const flags = "--headless --no-sandbox --disable-gpu --disable-dev-shm-usage --remote-debugging-port=0";
+    const child = spawnGuarded(command, [...flags.split(" "), `--user-data-dir=${folder}`, "about:blank"], {
+      stdio: ["ignore", "ignore", "pipe"],
       // What it writes elsewhere it leaves behind when it is killed.
-      { stdio: ["ignore", "ignore", "pipe"], env: { ...process.env, TMPDIR: folder } },
-    );
+      env: { ...process.env, TMPDIR: folder },
+    });
     try {
       const socket = new WebSocket(await addressOf(child));
       await once(socket, "open");
@@ -88,12 +80,8 @@ export class Browser {
     url: string,
     { width = 1280, height = 900, theme = "light", timezoneId = "UTC" } = {},
   ): Promise<void> {
-    await this.#ask("Emulation.setDeviceMetricsOverride", {
-      width,
-      height,
-      deviceScaleFactor: 1,
-      mobile: false,
-    });
+    const screen = { width, height, deviceScaleFactor: 1, mobile: false };
+    await this.#ask("Emulation.setDeviceMetricsOverride", screen);
     const features = [{ name: "prefers-color-scheme", value: theme }];
     await this.#ask("Emulation.setEmulatedMedia", { features });
     await this.#ask("Emulation.setTimezoneOverride", { timezoneId });
@@ -103,11 +91,8 @@ export class Browser {
 
   /** What an expression is in the page. */
   async read(expression: string): Promise<unknown> {
-    const reported = await this.#ask("Runtime.evaluate", {
-      expression,
-      awaitPromise: true,
-      returnByValue: true,
-    });
+    const asked = { expression, awaitPromise: true, returnByValue: true };
+    const reported = await this.#ask("Runtime.evaluate", asked);
     if (Reflect.get(reported, "exceptionDetails")) throw new Error(`${expression} threw in the page`);
     return Reflect.get(Reflect.get(reported, "result"), "value");
   }

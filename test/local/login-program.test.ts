@@ -20,6 +20,15 @@ describe("logging in by a program", () => {
     const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "sh", args: ["-c", script], env };
     return loginOf(configOf({}, { exec }), { timer });
   };
+  /** A timer whose time is over when a test says so. */
+  const aTimer = () => {
+    const ends: (() => void)[] = [];
+    const timer: Timer = (end) => {
+      ends.push(end);
+      return () => {};
+    };
+    return { timer, endTime: () => ends.at(-1)?.() };
+  };
   const printing = (status: object) => `printf %s '${JSON.stringify({ status })}'`;
 
   it("sends its token, and presents its certificate", async () => {
@@ -67,11 +76,8 @@ describe("logging in by a program", () => {
   });
 
   it("kills with a program that hangs what it has started", async () => {
-    let endTime = () => {};
-    const login = loginBy('sleep 600 & echo $! > "$FOLDER/child"; wait', (end) => {
-      endTime = end;
-      return () => {};
-    });
+    const { timer, endTime } = aTimer();
+    const login = loginBy('sleep 600 & echo $! > "$FOLDER/child"; wait', timer);
     const failure = login.access().catch((error: unknown) => error);
     const child = () => Number(readFileSync(join(folder, "child"), "utf8"));
     await expect.poll(child, { timeout: 10_000 }).toBeGreaterThan(0);
@@ -100,11 +106,8 @@ describe("logging in by a program", () => {
     ["hangs", ""],
     ["hangs and ignores SIGTERM", "trap '' TERM;"],
   ])("kills a program that %s, and starts it again at the next call", async (_, first) => {
-    let endTime = () => {};
-    const login = loginBy(`${first} : > "$FOLDER/$$"; exec sleep 600`, (end) => {
-      endTime = end;
-      return () => {};
-    });
+    const { timer, endTime } = aTimer();
+    const login = loginBy(`${first} : > "$FOLDER/$$"; exec sleep 600`, timer);
     const isAlive = (pid: string) => {
       try {
         return process.kill(Number(pid), 0);

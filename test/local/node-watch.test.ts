@@ -14,23 +14,17 @@ describe("the watch of nodes", () => {
   let reported: string[];
   let logIn: ClusterLogin["access"];
   /** Done before the server answers the next watch, or the next page of a list. */
-  let beforeNextWatch: () => void;
-  let beforeNextPage: () => void;
+  const before: { watch?: () => void; continue?: () => void } = {};
 
   beforeEach(async () => {
-    beforeNextWatch = () => {};
-    beforeNextPage = () => {};
     cluster = await FakeKubernetesServer.start({
       onRequest: ({ query }) => {
-        if (query.has("continue")) {
-          const action = beforeNextPage;
-          beforeNextPage = () => {};
-          action();
+        for (const next of ["watch", "continue"] as const) {
+          if (!query.has(next)) continue;
+          const action = before[next];
+          delete before[next];
+          action?.();
         }
-        if (!query.has("watch")) return;
-        const action = beforeNextWatch;
-        beforeNextWatch = () => {};
-        action();
       },
     });
     logIn = async () => cluster.access();
@@ -58,11 +52,10 @@ describe("the watch of nodes", () => {
   const soon = { timeout: 10_000, interval: 10 };
 
   async function startWatching(): Promise<void> {
-    const begun = new Promise<void>((resolve) => {
-      beforeNextWatch = resolve;
-    });
+    const begun = Promise.withResolvers<void>();
+    before.watch = begun.resolve;
     await watch.start();
-    await begun;
+    await begun.promise;
   }
 
   /** A watch of another server, whose list this is. */
@@ -90,7 +83,7 @@ describe("the watch of nodes", () => {
   it("starts its list again when the list expires in the middle", async () => {
     for (let i = 0; i < 251; i++) joins(`node-${i}`);
     let isForgotten = false;
-    beforeNextPage = () => {
+    before.continue = () => {
       cluster.forgetThePast();
       isForgotten = true;
     };
@@ -120,7 +113,7 @@ describe("the watch of nodes", () => {
     ["the server answers 500", { kind: "status", status: 500 }],
     ["the server answers 429", { kind: "status", status: 429 }],
   ] as const)("connects again when %s, and misses nothing", async (_, fault) => {
-    beforeNextWatch = () => {
+    before.watch = () => {
       cluster.fail(fault, { method: "GET" });
       joins("meanwhile");
     };
@@ -142,11 +135,10 @@ describe("the watch of nodes", () => {
     onTestFinished(() => server.stop());
     await watchOf(server.url, async () => ({ items: [], metadata: { resourceVersion: "7" } }));
     await expect.poll(() => asked.length, soon).toBeGreaterThan(1);
-    const names = ["resourceVersion", "allowWatchBookmarks", "timeoutSeconds", "labelSelector"];
-    const queries = asked.slice(0, 2).map((query) => names.map((name) => query.get(name)));
-    expect(queries).toEqual([
-      ["7", "true", "300", "pool"],
-      ["42", "true", "300", "pool"],
+    const common = { allowWatchBookmarks: "true", timeoutSeconds: "300", labelSelector: "pool" };
+    expect(asked.slice(0, 2).map((query) => Object.fromEntries(query))).toMatchObject([
+      { ...common, resourceVersion: "7" },
+      { ...common, resourceVersion: "42" },
     ]);
     const [first = 0, second = 0] = times;
     expect(second - first).toBeGreaterThan(90);
@@ -165,7 +157,7 @@ describe("the watch of nodes", () => {
   it("lists again when its version has expired, and reports what joined and left meanwhile", async () => {
     joins("stays");
     for (const name of ["goes", "turns"]) joins(name);
-    beforeNextWatch = () => {
+    before.watch = () => {
       joins("comes");
       for (const name of ["goes", "turns"]) cluster.removeNode(name);
       cluster.addNode({ name: "turns", labels: { pool: "web" }, joinedAt: new Date(Date.now() + 60_000) });
@@ -197,14 +189,13 @@ describe("the watch of nodes", () => {
 
   it("stops at once while it waits for a login", async () => {
     await startWatching();
-    const hanging = new Promise<void>((isAsked) => {
-      logIn = () => {
-        isAsked();
-        return new Promise(() => {});
-      };
-    });
+    const hanging = Promise.withResolvers<void>();
+    logIn = () => {
+      hanging.resolve();
+      return new Promise(() => {});
+    };
     cluster.cutConnections();
-    await hanging;
+    await hanging.promise;
     await watch.stop();
   });
 

@@ -64,11 +64,17 @@ describe("a record on disk", () => {
     onTestFinished(() => void process.kill("SIGKILL"));
     return process;
   };
-  const expectWhole = () => {
+  /** Opens the file as what it is, without our table. */
+  function inDatabase<T>(act: (database: DatabaseSync) => T): T {
     const database = new DatabaseSync(file);
-    expect(database.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
-    database.close();
-  };
+    try {
+      return act(database);
+    } finally {
+      database.close();
+    }
+  }
+  const ask = (sql: string) => inDatabase((database) => database.prepare(sql).get());
+  const expectWhole = () => expect(ask("PRAGMA integrity_check")).toEqual({ integrity_check: "ok" });
 
   it("has what was written after it was closed and opened again", async () => {
     await inFile(({ holds }) => holds.write(aRecord({ hold: aHold({ id: holdId(7) }) })));
@@ -170,9 +176,7 @@ describe("a record on disk", () => {
   });
 
   function pragma(setting: string): void {
-    const database = new DatabaseSync(file);
-    database.exec(`PRAGMA ${setting}`);
-    database.close();
+    inDatabase((database) => database.exec(`PRAGMA ${setting}`));
   }
 
   it.each(["new", "present"])("is its owner's alone, whatever the umask, when it is %s", async (which) => {
@@ -191,9 +195,7 @@ describe("a record on disk", () => {
   it("does not grow with what may be forgotten", async () => {
     await inFile(({ journal }) => journal.remember(aPastHold()));
     await inFile(async () => {}, new Date(noon.getTime() + 91 * 24 * 3_600_000));
-    const database = new DatabaseSync(file);
-    expect(database.prepare("SELECT count(*) AS items FROM items").get()).toEqual({ items: 0 });
-    database.close();
+    expect(ask("SELECT count(*) AS items FROM items")).toEqual({ items: 0 });
   });
 
   it.each([

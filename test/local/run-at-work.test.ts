@@ -99,14 +99,12 @@ describe("a run at work", () => {
   it("connects again when nothing arrives, though a bookmark should", async () => {
     const stream = KubernetesTransport.prototype.stream;
     const idles: number[] = [];
-    vi.spyOn(KubernetesTransport.prototype, "stream").mockImplementation(function (
-      this: KubernetesTransport,
-      request,
-      options,
-    ) {
+    type Stream = KubernetesTransport["stream"];
+    const impatient = function (this: KubernetesTransport, ...[request, options]: Parameters<Stream>) {
       idles.push(options.idle);
       return stream.call(this, request, { ...options, idle: 50 });
-    });
+    };
+    vi.spyOn(KubernetesTransport.prototype, "stream").mockImplementation(impatient);
     await world.start();
     await expect.poll(watches, soon).toBeGreaterThan(2);
     expect(idles[0]).toBe(seconds(90));
@@ -173,24 +171,16 @@ describe("a run at work", () => {
     await expect(ask()).resolves.toMatchObject({ cluster: "prod" });
   });
 
-  it.each<[string, () => void, string]>([
-    [
-      "no node can be patched",
-      () => world.cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" }, 1_000),
-      "nodes cannot be patched",
-    ],
-    [
-      "every call is refused",
-      () => world.cluster.fail({ kind: "status", status: 401 }, { method: "GET" }, 1_000),
-      "the last sweep failed",
-    ],
-  ])("is not ready while %s", async (_, prepare, problem) => {
+  it.each([
+    ["no node can be patched", "PATCH", 403, "nodes cannot be patched"],
+    ["every call is refused", "GET", 401, "the last sweep failed"],
+  ])("is not ready while %s", async (_, method, status, problem) => {
     const metrics = new PrometheusMetrics("prod");
     const run = await world.start({ metrics, settings: { ...settings, sweepEvery: 200 } });
     await untilReady(run);
     run.measure();
     expect(metrics.text()).toMatch(/watch_connected\S+ 1\n/);
-    prepare();
+    world.cluster.fail({ kind: "status", status }, { method }, 1_000);
     world.joins("a");
     await expect.poll(() => run.problems, soon).toContain(problem);
   });

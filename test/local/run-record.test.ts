@@ -119,12 +119,9 @@ describe("a run that stops", () => {
     expect(world.log.reported(stayHeld)).toEqual([]);
   });
 
+  const refusePatches = () => world.cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" }, 100);
   it.each([
-    [
-      "a node cannot be changed",
-      () => world.cluster.fail({ kind: "status", status: 403 }, { method: "PATCH" }, 100),
-      1,
-    ],
+    ["a node cannot be changed", refusePatches, 1],
     ["the API is away", goAway, "unknown"],
   ])("fails to release where %s, and says what stays held, also past its time", async (_, prepare, count) => {
     let ahead = 0;

@@ -47,19 +47,16 @@ describe("a run that cannot start", () => {
   ])("because %s has touched no node, and closes what it opened", async (_, prepare, message) => {
     world.joins("young");
     const second = prepare();
-    let isOpen = false;
-    const stop = async () => {
-      isOpen = false;
-    };
+    const open: unknown[] = [];
     const server = async () => {
-      isOpen = true;
-      return { stop };
+      open.push("server");
+      return { stop: async () => void open.pop() };
     };
 
     const servers = [server, ...(typeof second === "function" ? [async () => second()] : [])];
     await expect(world.start({}, servers)).rejects.toThrow(message);
 
-    expect(isOpen).toBe(false);
+    expect(open).toEqual([]);
     expect(world.calls.filter((call) => /PATCH|WATCH/.test(call))).toEqual([]);
     RecordFile.open(join(world.folder, "record.sqlite"), new Date()).close();
   });
@@ -136,11 +133,10 @@ describe("a run beside another holder", () => {
 
   it("removes marks of a hold that is over, however long it was asked for, and says so", async () => {
     world.joins("b", { ago: hours(24 * 9), holdId: idAt(hours(24 * 7) + minutes(1)) });
-    const withoutCap = [
-      readSettings({ cluster: "prod", hold: "20m", maxHold: "0s" }),
-      readSettings({ cluster: "prod" }),
-    ];
-    for (const noCap of withoutCap) await expect(world.start({ settings: noCap })).rejects.toThrow(refusal);
+    for (const noCap of [{ hold: "20m", maxHold: "0s" }, {}]) {
+      const withoutCap = readSettings({ cluster: "prod", ...noCap });
+      await expect(world.start({ settings: withoutCap })).rejects.toThrow(refusal);
+    }
     await world.start();
     expect(world.log.reported("marks of holds that are not in this record are removed")).toEqual([
       { nodes: 1 },
