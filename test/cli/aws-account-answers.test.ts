@@ -71,6 +71,7 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
   enableRule: async (account) => void (await account.enableRule("r")),
   putProbe: (account) => account.putProbe("p", new Date(0), undefined),
   queue: (account) => account.queue("arn:aws:sqs:eu-west-1:1:q"),
+  "queue by its URL": (account) => account.queue("https://sqs/q"),
   letRuleSend: async (account) => void (await account.letRuleSend(aQueue, "arn:rule")),
   functionOf: (account) => account.functionOf("hold"),
   hasAlias: (account) => account.hasAlias("release", "schedule"),

@@ -45,6 +45,16 @@ describe("doctor reads", () => {
     });
   });
 
+  it("of a function for whose invocations nothing is set that failures go nowhere", async () => {
+    const account = await accountWhere(({ path }) =>
+      path.includes("/event-invoke-config") ? jsonError("ResourceNotFoundException", "none", 404) : json({}),
+    );
+    expect(await account.functionOf("hold")).toMatchObject({
+      failuresArn: "",
+      reservedConcurrency: undefined,
+    });
+  });
+
   it("the key of this cluster's probes, and sends it with a probe", async () => {
     const about = { cluster: "prod", account: "123456789012", region: "eu-west-1", probeKey: "k" };
     const account = await accountWhere(() => json({}));
@@ -64,16 +74,27 @@ describe("doctor reads", () => {
       const [, name] = /\/schedules\/(\w+)/.exec(path) ?? [];
       const Target = { Arn: "arn:release", Input: "{}" };
       const State = name === "second" ? "DISABLED" : "ENABLED";
+      if (name === "bare") return json({ Name: name });
       if (name) return json({ Name: name, State, ScheduleExpression: "at(now)", Target });
       return path.includes("NextToken")
-        ? json({ Schedules: [{ Name: "second" }, { Name: "gone" }] })
+        ? json({ Schedules: [{ Name: "second" }, { Name: "gone" }, { Name: "bare" }] })
         : json({ Schedules: [{ Name: "first" }], NextToken: "more" });
     });
     const about = { expression: "at(now)", targetArn: "arn:release", input: "{}" };
     expect(await account.schedules("group")).toEqual([
       { name: "first", isEnabled: true, ...about },
       { name: "second", isEnabled: false, ...about },
+      { name: "bare", isEnabled: true, expression: "", targetArn: "", input: "" },
     ]);
+  });
+
+  it("no page of schedules again", async () => {
+    const account = await accountWhere(({ path }) =>
+      path.includes("/schedules/s")
+        ? json({ Name: "s" })
+        : json({ Schedules: [{ Name: "s" }], NextToken: "same" }),
+    );
+    expect(await account.schedules("group")).toHaveLength(2);
   });
 
   it("a thousand schedules of a group, and no further page", async () => {

@@ -2,9 +2,9 @@ const unreadable = "the answer cannot be read";
 
 /** Text in an AWS answer, or "" without any; proxies and emulators do not always answer by AWS's types. */
 export function textIn(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  if (typeof value !== "string") throw new TypeError(unreadable);
-  return value;
+  const text = value ?? "";
+  if (typeof text !== "string") throw new TypeError(unreadable);
+  return text;
 }
 
 /** A number that AWS returns as text; 0 if there is none. */
