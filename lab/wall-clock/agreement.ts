@@ -8,53 +8,42 @@ export type Agreement = Readonly<{
   differences: readonly string[];
 }>;
 
-/** The ranges of the node time may be apart by this share. */
-export const allowedShare = 0.15;
+/** The node time may be apart from the range in virtual time by this share. */
+const allowedShare = 0.15;
 
 /** On a busy machine by more, but never by more than this. */
 const largestShare = 1 / 3;
 
 /**
- * Compares repeated runs of one trace on the wall clock and in virtual time. Chance moves all figures, so the ranges of both
- * clocks must meet: those of the node time within a share, and each launched node may come and go later by what pods waited
- * longer on the wall clock: so busy was the machine. Launches and evictions are small numbers: their ranges must meet within
- * a tenth, or one launch, or the two pods that one more removal evicts.
+ * Compares a run on the wall clock with repeated runs of its trace in virtual time. Chance moves all figures, so the wall
+ * clock's must be near to the range of the others: the node time within a share, and each launched node may come and go
+ * later by what pods waited longer on the wall clock: so busy was the machine. Launches and evictions are small numbers: a
+ * tenth apart, or one launch, or the two pods that one more removal evicts.
  */
-export function agreementOf(wall: readonly Counted[], virtual: readonly Counted[]): Agreement {
-  const [onWall, inVirtual] = [meanOf(wall), meanOf(virtual)];
-  const late = (Math.max(0, onWall.wait95 - inVirtual.wait95) / 60) * onWall.launched;
-  const allowed = Math.min(largestShare, allowedShare + late / onWall.nodeMinutes);
-  const valuesOf = (runs: readonly Counted[], name: keyof Counted) => runs.map((run) => run[name]);
+export function agreementOf(wall: Counted, virtual: readonly Counted[]): Agreement {
+  const valuesOf = (name: keyof Counted) => virtual.map((run) => run[name]);
+  const usualWait = valuesOf("wait95").reduce((sum, wait) => sum + wait / virtual.length, 0);
+  const late = (Math.max(0, wall.wait95 - usualWait) / 60) * wall.launched;
+  const allowed = Math.min(largestShare, allowedShare + late / wall.nodeMinutes);
   const slackOf = {
-    nodeMinutes: allowed * onWall.nodeMinutes,
-    launched: Math.max(1, 0.1 * Math.max(...valuesOf(wall, "launched"))),
-    evicted: Math.max(2, 0.1 * Math.max(...valuesOf(wall, "evicted"))),
+    nodeMinutes: allowed * wall.nodeMinutes,
+    launched: Math.max(1, 0.1 * wall.launched),
+    evicted: Math.max(2, 0.1 * wall.evicted),
   };
-  const differences = (["nodeMinutes", "launched", "evicted"] as const).filter(
-    (name) => !meet(valuesOf(wall, name), valuesOf(virtual, name), slackOf[name]),
-  );
+  const names = ["nodeMinutes", "launched", "evicted"] as const;
+  const differences = names.filter((name) => {
+    const [value, slack] = [wall[name], slackOf[name]];
+    return Math.min(...valuesOf(name)) > value + slack || Math.max(...valuesOf(name)) < value - slack;
+  });
+  const times = `${wall.nodeMinutes.toFixed(1)} : ${range(valuesOf("nodeMinutes"), 1)}`;
   const counts = (["launched", "evicted"] as const).map(
-    (name) => `${name} ${range(wall.map((run) => run[name]))} : ${range(virtual.map((run) => run[name]))}`,
+    (name) => `${name} ${wall[name]} : ${range(valuesOf(name))}`,
   );
-  const times = [wall, virtual].map((runs) => range(valuesOf(runs, "nodeMinutes"), 1)).join(" : ");
   const time = `node-minutes ${times} (allowed ${Math.round(100 * allowed)} %)`;
   return { line: [time, ...counts].join(", "), differences };
 }
-
-const meanOf = (runs: readonly Counted[]): Counted => {
-  const mean = (name: keyof Counted) => runs.reduce((sum, run) => sum + run[name], 0) / runs.length;
-  return {
-    nodeMinutes: mean("nodeMinutes"),
-    launched: mean("launched"),
-    evicted: mean("evicted"),
-    wait95: mean("wait95"),
-  };
-};
 
 function range(values: readonly number[], digits = 0): string {
   const [least, most] = [Math.min(...values), Math.max(...values)].map((one) => one.toFixed(digits));
   return least === most ? `${least}` : `${least}–${most}`;
 }
-
-const meet = (a: readonly number[], b: readonly number[], slack: number): boolean =>
-  Math.min(...b) <= Math.max(...a) + slack && Math.max(...b) >= Math.min(...a) - slack;

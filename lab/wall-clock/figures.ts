@@ -2,18 +2,8 @@ import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { eventsOf, type TimelineEvent } from "../../report/timeline/events.ts";
 import type { Played } from "./play.ts";
 
-/** The figures of one arm; waits and drift in seconds, where there are any. */
-export type Figures = Readonly<{
-  launched: number;
-  servicePodsEvicted: number;
-  jobsRestarted: number;
-  nodeMinutes: number;
-  wait95th: number | undefined;
-  driftDone: number | undefined;
-}>;
-
-/** Counts one arm's record. Nodes that existed before it began are not launches of the trace. */
-export function figuresOf(record: Played): Figures {
+/** Counts one arm's record; waits and drift in seconds, where there are any. Nodes that existed before it began are not launches of the trace. */
+export function figuresOf(record: Played) {
   const { events, from, to } = record;
   const counted = events.filter(({ at }) => at >= from);
   const evicted = eventsOf(counted, "pod evicted").map(({ pod }) => pod);

@@ -23,8 +23,6 @@ export type Played = Trial &
   Readonly<{
     from: Date;
     to: Date;
-    /** Jobs that had not finished at the end. */
-    unfinished: number;
     events: readonly TimelineEvent[];
     /** How long each pod waited for a node, in milliseconds. */
     waits: readonly number[];
@@ -86,7 +84,6 @@ export async function playOnWallClock(trial: Trial): Promise<Played> {
       ...trial,
       from,
       to: new Date(),
-      unfinished: jobs.unfinished,
       events: [...observer.events],
       waits: observer.waits(),
       ...(driftDone !== undefined && { driftDone }),
