@@ -26,7 +26,7 @@ import {
   withNewHold,
 } from "./record.ts";
 import { dueOf, isOn } from "./requests.ts";
-import { isOfRules, type Rules } from "./rules.ts";
+import { type Rules, whyLeftOut } from "./rules.ts";
 
 export type PlanFacts = Readonly<{
   /** With what somebody asks for. */
@@ -81,7 +81,7 @@ export function planScope(facts: PlanFacts): Plan {
   const { record, whole, rules, now } = facts;
   const silence = silenceOf(record, whole, now);
   const launches = byWhenTheyCount(silence, { ...facts, seen: record.seen });
-  const isKept = isOfRules(rules, record.scope);
+  const isKept = whyLeftOut(rules, record.scope) === undefined;
   const countFrom = silence.launchesCountFrom;
   const ofLaunches = { before: record.launchHold, launches, countFrom, rules, now };
   const launchHold = untilJobsEnd(withLimit(launchHoldAfter(ofLaunches), facts), facts);
@@ -208,13 +208,13 @@ function whyHeld({ holding, asked }: StartFacts): string {
 
 function whyNothing({ quiet }: Silence, requests: number): string {
   if (quiet) return describeQuiet(quiet);
-  return requests > 0 ? "the setting scope leaves it out" : "no launch and no request counts";
+  return requests > 0 ? "the settings leave it out" : "no launch and no request counts";
 }
 
 function whyOver(facts: StartFacts, hold: Hold): string {
   const { record, stored = record, rules, silence, wasCapped } = facts;
-  if (!isOfRules(rules, record.scope)) return "the setting scope has changed";
-  const cut = whyCut(record, silence, rules) ?? (wasCapped ? capped : undefined);
+  const leftOut = whyLeftOut(rules, record.scope);
+  const cut = leftOut ?? whyCut(record, silence, rules) ?? (wasCapped ? capped : undefined);
   if (cut) return cut;
   // What is released now, or was released during this hold: the clock that started it may have been ahead.
   const before = new Map(stored.requests.map(({ name, releasedAt }) => [name, releasedAt]));

@@ -1,5 +1,5 @@
 import type { Duration } from "./duration.ts";
-import { type NodePoolFilter, poolScope, type Scope, wholeCluster } from "./scope.ts";
+import { admits, type NodePoolFilter, nodePoolOf, poolScope, type Scope, wholeCluster } from "./scope.ts";
 
 /** The settings that decisions depend on. */
 export type Rules = Readonly<{
@@ -35,6 +35,15 @@ export const scopeOf = (rules: Pick<Rules, "scope">, nodePool: string): Scope =>
 /** Whether the setting `scope` allows holds of this scope; false for records from before the setting changed. */
 export const isOfRules = (rules: Pick<Rules, "scope">, scope: Scope): boolean =>
   rules.scope === "cluster" ? scope === wholeCluster : scope !== wholeCluster;
+
+/** Why the settings let nothing hold this scope any more; undefined where something may. */
+export function whyLeftOut(rules: Pick<Rules, "scope" | "nodePools">, scope: Scope): string | undefined {
+  if (!isOfRules(rules, scope)) return "the setting scope has changed";
+  const nodePool = nodePoolOf(scope);
+  return nodePool === undefined || admits(rules.nodePools, nodePool)
+    ? undefined
+    : "the setting nodePools leaves it out";
+}
 
 /** Whether Events about nodes are written, for which the holder needs a right; one that observes changes no node. */
 export const writesNodeEvents = ({ mode, nodeEvents }: NodeEventSettings): boolean =>

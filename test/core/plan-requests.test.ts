@@ -231,11 +231,17 @@ describe("a forced release", () => {
 
 it("a hold of the whole cluster is not kept where holds are by NodePool, whatever is asked for", () => {
   const plan = planAt(0, { record: aRecord({ requests: [aRequest()] }), rules: byPool });
-  expect([plan.until, plan.because]).toEqual([undefined, "the setting scope leaves it out"]);
+  expect([plan.until, plan.because]).toEqual([undefined, "the settings leave it out"]);
 });
 
 it("a breather from when holds were for the whole cluster silences no NodePool", () => {
   const whole = aRecord({ quiet: aQuiet("breather", { until: at(60) }) });
   const facts = { record: aRecord({ scope: batch }), whole, rules: byPool, launches: [launchAt(4)] };
   expect(planAt(5, facts).until).toEqual(at(24));
+});
+
+it("a hold ends where the setting nodePools leaves its NodePool out, and says so", () => {
+  const rules = { ...byPool, nodePools: { only: [], except: ["batch"] } };
+  const plan = planAt(5, { record: aHeldRecord({ scope: batch, requests: [aRequest()] }), rules });
+  expect([plan.until, plan.because]).toEqual([undefined, "the setting nodePools leaves it out"]);
 });

@@ -1,6 +1,5 @@
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
-import type { Rules } from "../../../lambda/core/rules.ts";
-import { nodePoolOf, type Scope } from "../../../lambda/core/scope.ts";
+import type { Scope } from "../../../lambda/core/scope.ts";
 import { wholeSecond } from "../../../simulator/fake-ec2.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
@@ -87,7 +86,7 @@ export class Duties {
     const { settings, skew, begunAt } = by;
     const from = after(begunAt, skew);
     const to = after(world.time, skew);
-    if (!mayHold(settings, scope) || (cause === "event" && length > settings.maxRequest)) return;
+    if (!belongs(settings, scope) || (cause === "event" && length > settings.maxRequest)) return;
     const at = began < from ? began : from;
     const until = after(at, length);
     if (until <= to) return;
@@ -113,7 +112,7 @@ export class Duties {
     if (!wish) return;
     const isPausedNow = (scope: Scope, now: Date) =>
       records.knownSince(by, scope).every((one) => isPaused(one, now));
-    const mustRefuse = !mayHold(settings, wish.scope) || wish.for > settings.maxRequest;
+    const mustRefuse = !belongs(settings, wish.scope) || wish.for > settings.maxRequest;
     const from = after(begunAt, skew);
     const to = after(world.time, skew);
     const facts = () => ({ wish, state, answer: `${JSON.stringify(answer)} ${answer}` });
@@ -148,7 +147,3 @@ export class Duties {
     must(isDone, "what was done by hand was recorded", () => ({ what, scope, name, versions }));
   }
 }
-
-/** Whether the settings let something hold this scope. */
-const mayHold = (settings: Rules, scope: Scope): boolean =>
-  belongs(settings, scope) && (scope === "cluster" || isCovered(settings, nodePoolOf(scope)));

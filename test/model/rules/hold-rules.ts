@@ -51,7 +51,7 @@ export class HoldRules {
   }
 
   /** Whether the settings have changed the scope since: such a hold protects nothing, and a sweep ends it. */
-  isOfOldScope(holdId: string, settings: Pick<Rules, "scope">): boolean {
+  isOfOldScope(holdId: string, settings: Pick<Rules, "scope" | "nodePools">): boolean {
     const scope = this.lives.get(holdId)?.scope;
     return scope !== undefined && !belongs(settings, scope);
   }

@@ -1,7 +1,7 @@
 import { after, type Duration, hours } from "../../../lambda/core/duration.ts";
 import type { LaunchHold, Request, RequestCause, ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
-import type { Scope } from "../../../lambda/core/scope.ts";
+import { nodePoolOf, type Scope } from "../../../lambda/core/scope.ts";
 
 /** What counts for a scope: its own record and that of the whole cluster, and the settings of the function that asks. */
 export type Known = Readonly<{
@@ -15,8 +15,9 @@ export const latest = (dates: readonly Date[]): Date => dates.reduce((a, b) => (
 export const scopeFor = ({ scope }: Pick<Rules, "scope">, pool: string): Scope =>
   scope === "cluster" ? "cluster" : `nodepool/${pool}`;
 
-export const belongs = ({ scope }: Pick<Rules, "scope">, to: Scope): boolean =>
-  (scope === "cluster") === (to === "cluster");
+/** Whether the settings let anything hold this scope. */
+export const belongs = (settings: Pick<Rules, "scope" | "nodePools">, to: Scope): boolean =>
+  settings.scope === "cluster" ? to === "cluster" : isCovered(settings, nodePoolOf(to));
 
 export const isWithin = (scope: Scope, pool: string | undefined): boolean =>
   pool !== undefined && (scope === "cluster" || scope === `nodepool/${pool}`);
