@@ -1,9 +1,12 @@
-import { App, Duration, Stack } from "aws-cdk-lib";
+import { App, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
-import { RetentionDays } from "aws-cdk-lib/aws-logs";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { DISABLE_ASSET_STAGING_CONTEXT, DISABLE_CREATION_STACK_TRACES } from "aws-cdk-lib/cx-api";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
+import type { HolderVpcIds } from "../../infra/network.ts";
+import { readContext } from "../../infra/settings/context.ts";
+import { settingsTable } from "../../infra/settings/deployment.ts";
+import { otherValues } from "../support/other-values.ts";
 
 type Properties = Readonly<Record<string, unknown>>;
 export type Resource = Readonly<{
@@ -45,40 +48,15 @@ export const synthesizeWith = (
 
 let everything: Template | undefined;
 
-/** The template with every option set to something else than its default. */
+/** The template with every option set to something else than its default, but for what would leave resources out. */
 export function synthesizeEverything(): Template {
-  everything ??= templateOf(
-    (stack) =>
-      new KarpenterNodeHolder(stack, "Holder", {
-        cluster: "prod",
-        mode: "observe",
-        hold: Duration.minutes(40),
-        maxHold: Duration.hours(3),
-        breather: Duration.minutes(5),
-        maxRequest: Duration.hours(48),
-        initialDelay: Duration.seconds(30),
-        scope: "nodepool",
-        nodePools: ["batch", "!system"],
-        driftWait: Duration.hours(1),
-        karpenter: "v0.31",
-        holdAnnotation: "example.com/keep",
-        sweepEvery: Duration.minutes(20),
-        holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h nodepool/batch",
-        events: true,
-        access: "install",
-        vpc: {
-          subnetIds: ["subnet-0123456789abcdef0"],
-          securityGroupIds: ["sg-0123456789abcdef0"],
-          clusterSecurityGroupIds: ["sg-0123456789abcdef1"],
-        },
-        alarmTopic: Topic.fromTopicArn(stack, "Topic", "arn:aws:sns:us-east-1:111122223333:ops"),
-        permissionsBoundaryArn: "arn:aws:iam::111122223333:policy/boundary",
-        rolePath: "/platform/",
-        kmsKeyArn: "arn:aws:kms:us-east-1:111122223333:key/0123abcd-0123-0123-0123-0123456789ab",
-        logRetentionDays: RetentionDays.ONE_WEEK,
-        reserveConcurrency: true,
-      }),
-  );
+  const whole = { cluster: "prod", access: "install", monitoring: "full", alarms: "" };
+  const { props, alarmTopicArn } = readContext({ ...otherValues(settingsTable), ...whole });
+  const vpc = { ...(props.vpc as HolderVpcIds), clusterSecurityGroupIds: ["sg-0123456789abcdef1"] };
+  everything ??= templateOf((stack) => {
+    const alarmTopic = Topic.fromTopicArn(stack, "Topic", alarmTopicArn);
+    new KarpenterNodeHolder(stack, "Holder", { ...props, vpc, alarmTopic });
+  });
   return everything;
 }
 
