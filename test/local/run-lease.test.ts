@@ -11,8 +11,8 @@ import { noon } from "../../simulator/virtual-clock.ts";
 class FakeLeases {
   stored: { metadata: { resourceVersion: string }; spec: Record<string, unknown> } | undefined;
   refusal: number | undefined;
-  /** What happens between a run's read and its PUT. */
-  beforePut: ((stored: NonNullable<FakeLeases["stored"]>, sent: unknown) => void) | undefined;
+  /** Another's edit between a run's read and its next PUT. */
+  editBeforePut: ((spec: Record<string, unknown>, sent: object) => void) | undefined;
 
   async call({ method, path, body }: KubernetesCall): Promise<unknown> {
     const refuse = (status: number) => new KubernetesError(`${method} ${path}`, status, {});
@@ -23,7 +23,11 @@ class FakeLeases {
     }
     const { metadata, spec } = Object(body);
     const isNew = method === "POST";
-    if (!isNew && this.stored) this.beforePut?.(this.stored, spec);
+    if (!isNew && this.stored && this.editBeforePut) {
+      this.editBeforePut(this.stored.spec, structuredClone(spec));
+      this.stored.metadata.resourceVersion = "50";
+      this.editBeforePut = undefined;
+    }
     expect(path).toBe(isNew ? leases : `${leases}/${holderName}`);
     const { resourceVersion: version = "0" } = this.stored?.metadata ?? {};
     if (isNew ? this.stored : metadata.resourceVersion !== version) throw refuse(409);
@@ -117,17 +121,13 @@ describe("the Lease of a run", () => {
     expect(owner()).toBe("b");
   });
 
-  it.each<[string, NonNullable<FakeLeases["beforePut"]>]>([
-    ["its own renewal, whose answer was lost, has", (stored, sent) => Object.assign(stored, { spec: sent })],
-    ["an edit of another has", (stored) => Object.assign(stored.spec, { note: "edited" })],
+  it.each<[string, FakeLeases["editBeforePut"]]>([
+    ["its own renewal, whose answer was lost, has", (spec, sent) => Object.assign(spec, sent)],
+    ["an edit of another has", (spec) => Object.assign(spec, { note: "edited" })],
   ])("stays that of a run where %s changed it", async (_, change) => {
     const first = leaseOf("a");
     await first.take();
-    api.beforePut = (stored, sent) => {
-      change(stored, structuredClone(sent));
-      stored.metadata.resourceVersion = "50";
-      api.beforePut = undefined;
-    };
+    api.editBeforePut = change;
     await expect
       .poll(() => Number(api.stored?.metadata.resourceVersion), { interval: 5 })
       .toBeGreaterThan(52);
@@ -137,21 +137,14 @@ describe("the Lease of a run", () => {
   it("is given away also where an edit comes between", async () => {
     const first = leaseOf("a");
     await first.take();
-    api.beforePut = (stored) => {
-      stored.metadata.resourceVersion = "50";
-      api.beforePut = undefined;
-    };
+    api.editBeforePut = () => {};
     await first.lease.release();
     expect(owner()).toBe("");
   });
 
   it("goes to the one of two runs that takes it first", async () => {
     writtenBy("");
-    api.beforePut = (stored) => {
-      stored.metadata.resourceVersion = "50";
-      Object.assign(stored.spec, { holderIdentity: "b", leaseDurationSeconds: 30 });
-      api.beforePut = undefined;
-    };
+    api.editBeforePut = (spec) => Object.assign(spec, { holderIdentity: "b", leaseDurationSeconds: 30 });
     const stop = new AbortController();
     const taking = leaseOf("a").take(stop.signal);
     await expect.poll(() => log.lines.length).toBe(1);
