@@ -27,23 +27,15 @@ describe("a request to the table", () => {
     const holds = await holdsOn(() => json({ Items: [] }));
     await holds.find(wholeCluster);
     await holds.all();
+    const about = { TableName: "the-table", ConsistentRead: true };
     expect(sent()).toMatchObject([
-      { TableName: "the-table", ConsistentRead: true, Key: keys },
-      {
-        TableName: "the-table",
-        ConsistentRead: true,
-        KeyConditionExpression: "#kind = :kind",
-        ScanIndexForward: true,
-      },
+      { ...about, Key: keys },
+      { ...about, KeyConditionExpression: "#kind = :kind", ScanIndexForward: true },
     ]);
   });
 
   it("follows every page", async () => {
-    const item = (pool: string) => ({
-      kind: { S: "record" },
-      name: { S: poolScope(pool) },
-      version: { N: "1" },
-    });
+    const item = (pool: string) => ({ ...keys, name: { S: poolScope(pool) }, version: { N: "1" } });
     const holds = await holdsOn((count) =>
       count === 1 ? json({ Items: [item("a")], LastEvaluatedKey: keys }) : json({ Items: [item("b")] }),
     );
@@ -148,6 +140,7 @@ describe("errors", () => {
     await expect(holds.find(wholeCluster)).rejects.toMatchObject({ name: "ValidationException" });
   });
 
+  const holdOf = (id: string) => ({ hold: { M: toAttributes({ ...aHold(), id }) } });
   it.each([
     ["version", { version: { S: "one" } }, /cluster: version must be a whole number, not "one"/],
     ["kind", { quiet: { M: { kind: { S: "loud" } } } }, /quiet.kind must be paused or breather/],
@@ -159,23 +152,19 @@ describe("errors", () => {
     ],
     [
       "at",
-      { released: { M: toAttributes({ because: "x", at: "noon" }) } },
+      { released: { M: { because: { S: "x" }, at: { S: "noon" } } } },
       /released.at must be a time like/,
     ],
     ["since", { quiet: { M: { since: { S: "noon" } } } }, /quiet.since must be a time like/],
     ["until", { quiet: { M: { until: { S: "noon" } } } }, /quiet.until must be a time like/],
     ["requests", { requests: { S: "none" } }, /requests must be a list, not "none"/],
     ["a request", { requests: { L: [{ S: "x" }] } }, /requests\[0\] must be an object/],
-    ["id", { hold: { M: toAttributes({ ...aHold(), id: "never" }) } }, /hold.id must be the id of a hold/],
-    [
-      "the date in the id",
-      { hold: { M: toAttributes({ ...aHold(), id: trialHoldId }) } },
-      /hold.id must be the id of a hold/,
-    ],
+    ["id", holdOf("never"), /hold.id must be the id of a hold/],
+    ["the date in the id", holdOf(trialHoldId), /hold.id must be the id of a hold/],
     [
       "hold",
       { hold: { M: { id: { S: holdId(1) } } } },
-      /record cluster: hold.startedAt must be a time like .*, but is missing/,
+      /hold.startedAt must be a time like .*, but is missing/,
     ],
   ])("names the table, the item and the field when %s is invalid", async (_, broken, message) => {
     const holds = await holdsOn(() => json({ Item: { ...keys, version: { N: "1" }, ...broken } }));

@@ -98,12 +98,8 @@ describe("instances that events name", () => {
         { id: "i-3", tags: { "eks:eks-cluster-name": "prod" } },
       ]),
     );
-    const found = await port.find(["i-1", "i-2", "i-3"]);
-    expect([...found.values()].map(({ nodePool }) => nodePool)).toEqual([
-      "general-purpose",
-      undefined,
-      undefined,
-    ]);
+    const found = [...(await port.find(["i-1", "i-2", "i-3"])).values()];
+    expect(found.map(({ nodePool }) => nodePool)).toEqual(["general-purpose", undefined, undefined]);
     expect(asked()[0]?.form.get("IncludeManagedResources")).toBe("true");
   });
 
@@ -187,17 +183,12 @@ describe("launches since a moment", () => {
   });
 
   it("exclude earlier launches", async () => {
-    const port = await launches((count) =>
-      count === 1
-        ? described(
-            [
-              { id: "i-1", tags: v1, launchedAt: after(noon, -1_000) },
-              { id: "i-2", tags: v1 },
-            ],
-            "more",
-          )
-        : described(count === 2 ? [{ id: "i-3", tags: v031, launchedAt: after(noon, minutes(1)) }] : []),
-    );
+    const earlier = { id: "i-1", tags: v1, launchedAt: after(noon, -1_000) };
+    const pages = [
+      described([earlier, { id: "i-2", tags: v1 }], "more"),
+      described([{ id: "i-3", tags: v031, launchedAt: after(noon, minutes(1)) }]),
+    ];
+    const port = await launches((count) => pages[count - 1] ?? described([]));
     expect(await port.since(noon)).toEqual([
       { instance: "i-2", launchedAt: noon, nodePool: "batch" },
       { instance: "i-3", launchedAt: after(noon, minutes(1)), nodePool: "old" },

@@ -104,13 +104,9 @@ describe("logging in to an EKS cluster", () => {
     expect(aws.requests).toHaveLength(2);
   });
 
+  const unknown = /no EKS cluster named prod in eu-west-1: check the setting cluster/;
   it.each([
-    [
-      "ResourceNotFoundException",
-      404,
-      BrokenSetupError,
-      /no EKS cluster named prod in eu-west-1: check the setting cluster/,
-    ],
+    ["ResourceNotFoundException", 404, BrokenSetupError, unknown],
     ["AccessDeniedException", 403, BrokenSetupError, /allow this role eks:DescribeCluster/],
     ["UnrecognizedClientException", 403, BrokenSetupError, /allow this role eks:DescribeCluster/],
     ["ServerException", 500, TryAgainError, /could not be described/],

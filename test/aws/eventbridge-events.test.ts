@@ -90,19 +90,14 @@ const refuse = (place: number) => (entries: readonly Entry[]) =>
     Entries: entries.map((_, i) => (i === place ? { ErrorCode: "Throttled" } : { EventId: "e" })),
   });
 const busy = json({ FailedEntryCount: 2, Entries: [{ ErrorCode: "Busy" }, { ErrorCode: "Busy" }] });
+/** Another answer to the first request. */
+const firstly =
+  (answer: Answer): Answer =>
+  (entries, count) =>
+    count === 1 ? answer(entries, count) : accepted(entries);
 it.each<[what: string, answer: Answer, sent: string[][], failed: number, error?: RegExp]>([
-  [
-    "one event is refused",
-    (entries, count) => (count === 1 ? refuse(1)(entries) : accepted(entries)),
-    [both, [holdId(2)]],
-    0,
-  ],
-  [
-    "the connection is lost",
-    (entries, count) => (count === 1 ? "hang up" : accepted(entries)),
-    [both, both],
-    0,
-  ],
+  ["one event is refused", firstly(refuse(1)), [both, [holdId(2)]], 0],
+  ["the connection is lost", firstly(() => "hang up"), [both, both], 0],
   ["the right is missing", () => denied, [both, both], 2, /events:PutEvents/],
   ["all are refused", () => busy, [both, both], 2, /Busy/],
   ["the answer is none", () => ({ body: "<html>" }), [both, both], 2, /JSON/],

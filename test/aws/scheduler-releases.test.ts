@@ -19,13 +19,8 @@ afterEach(() => aws.close());
 async function schedules(answer: (count: number) => AwsAnswer = () => created) {
   aws = await fakeAws((_, count) => answer(count));
   const client = new SchedulerClient({ ...aws.client, maxAttempts: 1 });
-  return new SchedulerReleases({
-    client,
-    clock: new VirtualClock(),
-    group: "holds",
-    roleArn,
-    releaseFunctionArn,
-  });
+  const clock = new VirtualClock();
+  return new SchedulerReleases({ client, clock, group: "holds", roleArn, releaseFunctionArn });
 }
 const sent = () => aws.requests.map(({ path, body }) => ({ path, ...JSON.parse(body) }));
 const expression = () => sent().at(-1)?.ScheduleExpression;

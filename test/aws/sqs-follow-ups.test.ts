@@ -29,12 +29,8 @@ const launches = (count: number): LaunchEvent[] =>
     launchedAt: noon,
   }));
 const check: FollowUp = { kind: "scope", scope: poolScope("batch") };
-const launchesOf = (count: number): FollowUp => ({
-  kind: "launches",
-  launches: launches(count),
-  firstSeenAt: noon,
-  attempt: 1,
-});
+const about = { kind: "launches", firstSeenAt: noon, attempt: 1 } as const;
+const launchesOf = (count: number): FollowUp => ({ ...about, launches: launches(count) });
 
 describe("a follow-up", () => {
   it("goes to the launch queue in the format of the hold function", async () => {

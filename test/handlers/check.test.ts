@@ -11,19 +11,10 @@ import { aHeldRecord, aHold, aQuiet, aRecord } from "../support/builders.ts";
 import { until } from "../support/context.ts";
 
 const findings: ClusterFindings = {
-  kubernetes: "v1.36.1",
-  missingRights: [],
-  needlessRights: [],
-  foreignChange: "refused",
-  ownChange: "admitted",
-  nodes: 3,
-  stuck: [],
-  userHeld: [],
-  ineffective: [],
+  ...{ kubernetes: "v1.36.1", missingRights: [], needlessRights: [], nodes: 3 },
+  ...{ foreignChange: "refused", ownChange: "admitted", stuck: [], userHeld: [], ineffective: [] },
 };
-const inspecting = (look: () => Promise<ClusterFindings> = async () => findings): Inspection => ({
-  inspect: look,
-});
+const inspecting = (inspect: Inspection["inspect"] = async () => findings): Inspection => ({ inspect });
 const context = until(new Date(noon.getTime() + minutes(2)));
 const check = (world: World, inspection?: Inspection) =>
   onControlRequest(world.ports, inspection)({ do: "check" }, context);
@@ -32,23 +23,11 @@ describe("a check from inside", () => {
   it("reports the present holds, what the cluster showed and which code answers", async () => {
     const world = new World();
     await world.finish(await world.ask({ do: "hold", reason: "test" }));
+    const end = after(noon, minutes(20));
+    const held = { scope: "cluster", id: holdId(1), state: "held", until: end, nextLook: end };
     expect(await check(world, inspecting())).toMatchObject({
-      version,
-      at: noon,
-      record: {
-        works: true,
-        holds: [
-          {
-            scope: "cluster",
-            id: holdId(1),
-            state: "held",
-            until: new Date(noon.getTime() + minutes(20)),
-            nextLook: new Date(noon.getTime() + minutes(20)),
-          },
-        ],
-      },
-      launches: { works: true, recent: 0 },
-      cluster: { works: true, ...findings },
+      ...{ version, at: noon, record: { works: true, holds: [held] } },
+      ...{ launches: { works: true, recent: 0 }, cluster: { works: true, ...findings } },
     });
   });
 

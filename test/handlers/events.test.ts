@@ -29,28 +29,17 @@ describe("a message", () => {
     const launchedAt = noon.toISOString();
     const instance = `azure:///subscriptions/${"a".repeat(300)}`;
     const launches = { kind: "launches", attempt: 1, firstSeenAt: launchedAt };
-    expect([
-      parse({ followUp: { kind: "scope", scope: "nodepool/batch" } }),
-      parse({ followUp: { ...launches, launches: [{ instance, launchedAt }] } }),
-    ]).toEqual([
-      { kind: "followUp", followUp: { kind: "scope", scope: "nodepool/batch" } },
-      {
-        kind: "followUp",
-        followUp: { ...launches, firstSeenAt: noon, launches: [{ instance, launchedAt: noon }] },
-      },
-    ]);
+    const ofScope = { kind: "scope", scope: "nodepool/batch" };
+    expect(parse({ followUp: ofScope })).toEqual({ kind: "followUp", followUp: ofScope });
+    expect(parse({ followUp: { ...launches, launches: [{ instance, launchedAt }] } })).toEqual({
+      kind: "followUp",
+      followUp: { ...launches, firstSeenAt: noon, launches: [{ instance, launchedAt: noon }] },
+    });
   });
 
   it("of an event or a window asks for a hold", () => {
-    const hold = {
-      cause: "event",
-      name: "Deployments",
-      for: "30m",
-      scope: "cluster",
-      reason: "release (1)",
-      at: noon.toISOString(),
-    };
-
+    const about = { cause: "event", name: "Deployments", scope: "cluster", reason: "release (1)" };
+    const hold = { ...about, for: "30m", at: noon.toISOString() };
     expect(parse({ hold })).toEqual({ kind: "hold", ...hold, for: 30 * 60_000, at: noon });
     expect(problemsOf({ hold: { ...hold, cause: "person", name: undefined, scope: "all" } })).toEqual([
       'hold.cause must be event or window, not "person"',
@@ -77,6 +66,7 @@ describe("a message", () => {
     expect(parse({ source: "karpenter-node-holder.probe", ...rest })).toEqual({ kind: "malformed probe" });
   });
 
+  const aTime = "time must be a time like 2026-01-31T09:30:00Z";
   it.each<[string, unknown, string[]]>([
     ["no object", [1], ["the message must be an object, not a list"]],
     ["another source", { ...event, source: "aws.s3" }, ['source must be "aws.ec2", not "aws.s3"']],
@@ -85,21 +75,9 @@ describe("a message", () => {
       { ...event, detail: { ...event.detail, state: "running" } },
       ['detail.state must be "pending", not "running"'],
     ],
-    [
-      "a time that is none",
-      { ...event, time: "yesterday" },
-      ['time must be a time like 2026-01-31T09:30:00Z, not "yesterday"'],
-    ],
-    [
-      "a time beyond all years",
-      { ...event, time: "+275760-09-13T00:00:00Z" },
-      ["time must be a time like 2026-01-31T09:30:00Z"],
-    ],
-    [
-      "a day that is none",
-      { ...event, time: "2026-13-45T00:00:00Z" },
-      ["time must be a time like 2026-01-31T09:30:00Z"],
-    ],
+    ["a time that is none", { ...event, time: "yesterday" }, [`${aTime}, not "yesterday"`]],
+    ["a time beyond all years", { ...event, time: "+275760-09-13T00:00:00Z" }, [aTime]],
+    ["a day that is none", { ...event, time: "2026-13-45T00:00:00Z" }, [aTime]],
     ["no detail", { ...event, detail: null }, ["detail must be an object, not null"]],
     [
       "an instance of no such name",

@@ -17,6 +17,11 @@ const record = (body: unknown, n = 0) => ({
 const batchOf = (...bodies: unknown[]) => ({ Records: bodies.map(record) });
 const failed = (...ns: number[]) => ({ batchItemFailures: ns.map((n) => ({ itemIdentifier: `m-${n}` })) });
 const anInstance = "i-0abcd1234ef567890";
+/** What a rule of `holdOn` sends. */
+const anEvent = {
+  ...{ cause: "event", name: "deploys", for: "30m", scope: "cluster", reason: "deploy 7" },
+  at: noon.toISOString(),
+};
 
 function aWorld(): World {
   const world = new World();
@@ -34,10 +39,8 @@ describe("a batch", () => {
     const others = Array.from({ length: 99 }, (_, n) => `i-${(n + 1).toString(16).padStart(8, "0")}`);
     for (const one of others) world.ec2.add(one, noon, "default");
 
-    const answer = await handle(
-      world,
-      batchOf(...[anInstance, ...others].map((one) => launchEvent(one, noon))),
-    );
+    const events = [anInstance, ...others].map((one) => launchEvent(one, noon));
+    const answer = await handle(world, batchOf(...events));
 
     expect(answer).toEqual(failed());
     expect([callsOf(world, "instances"), callsOf(world, "write")]).toEqual([1, 1]);
@@ -99,28 +102,17 @@ describe("a batch", () => {
     expect(world.log.reported("probe answered")).toEqual([]);
     const forged = ["forged-1", "forged-2"].map((id) => probe(id, new Date("2030-01-01"), 2));
 
-    const answer = await handle(world, {
-      Records: [...forged, record({ source }), probe("doctor-1", noon, 1)],
-    });
-
-    expect(answer).toEqual(failed());
-    expect(world.log.reported("probe answered")).toContainEqual(
-      expect.objectContaining({ probe: "doctor-1" }),
-    );
+    const Records = [...forged, record({ source }), probe("doctor-1", noon, 1)];
+    expect(await handle(world, { Records })).toEqual(failed());
+    const answered = world.log.reported("probe answered").map(({ probe }) => probe);
+    expect(answered).toContain("doctor-1");
     expect(world.log.reported("malformed probes dropped")).toEqual([{ probes: 1 }]);
   });
 
   it("of several events holds for each of them to its own end", async () => {
     const world = aWorld();
     const event = (minutes: number, name = `rule-${minutes}`) => ({
-      hold: {
-        cause: "event",
-        name,
-        for: `${minutes}m`,
-        scope: "cluster",
-        reason: name,
-        at: noon.toISOString(),
-      },
+      hold: { ...anEvent, name, for: `${minutes}m`, reason: name },
     });
     await handle(world, batchOf(event(5), event(10), event(7, "rule-5")));
     const { requests } = world.holds.records.get("cluster") ?? { requests: [] };
@@ -132,38 +124,22 @@ describe("a batch", () => {
 
   it("with a request that does not fit the settings any more logs it, and does the rest", async () => {
     const world = aWorld();
-    const hold = { cause: "event", name: "deploys", for: "30m", reason: "deploy 7", at: noon.toISOString() };
-    const answer = await handle(
-      world,
-      batchOf(
-        { hold: { ...hold, scope: "nodepool/batch" } },
-        { hold: { ...hold, scope: "cluster", for: "25h" } },
-        launchEvent(anInstance, noon),
-      ),
-    );
+    const [ofPool, tooLong] = [{ scope: "nodepool/batch" }, { for: "25h" }].map((about) => ({
+      hold: { ...anEvent, ...about },
+    }));
+    const answer = await handle(world, batchOf(ofPool, tooLong, launchEvent(anInstance, noon)));
     expect(answer).toEqual(failed());
-    expect(world.log.reported("a request to hold cannot be done").map(({ scope }) => scope)).toEqual([
-      "nodepool/batch",
-      "cluster",
-    ]);
+    const refused = world.log.reported("a request to hold cannot be done").map(({ scope }) => scope);
+    expect(refused).toEqual(["nodepool/batch", "cluster"]);
     expect(world.nodes.held(holdId(1))).toEqual(["a"]);
   });
 
   it("protects after launches before it holds for events, also where one of those fails", async () => {
     const world = aWorld();
-    const hold = {
-      cause: "event",
-      name: "deploys",
-      for: "30m",
-      scope: "cluster",
-      reason: "x",
-      at: noon.toISOString(),
-    };
     let finds = 0;
     world.refuses = (call) => call === "find" && ++finds > 1;
-    await expect(handle(world, batchOf({ hold }, launchEvent(anInstance, noon)))).rejects.toThrow(
-      TryAgainError,
-    );
+    const batch = batchOf({ hold: anEvent }, launchEvent(anInstance, noon));
+    await expect(handle(world, batch)).rejects.toThrow(TryAgainError);
     expect(world.nodes.held(holdId(1))).toEqual(["a"]);
   });
 

@@ -30,15 +30,8 @@ describe("what an invocation reports", () => {
       telemetry.log.warn("hold closed", { scope: "cluster" }),
     );
     await handler({}, context);
-    const line = {
-      message: "hold closed",
-      level: "WARN",
-      service: "karpenter-node-holder",
-      scope: "cluster",
-      cluster: "prod",
-      version,
-      requestId: "request-1",
-    };
+    const ofAll = { service: "karpenter-node-holder", cluster: "prod", version, requestId: "request-1" };
+    const line = { message: "hold closed", level: "WARN", scope: "cluster", ...ofAll };
     expect(lines).toEqual([expect.objectContaining(line)]);
   });
 
