@@ -1,7 +1,7 @@
 import { FakeEvents } from "./events.ts";
 import { applyJsonPatch, applyMergePatch } from "./json-patch.ts";
 import { Lists } from "./lists.ts";
-import { type ChangedBy, NodeStore } from "./node-store.ts";
+import { NodeStore } from "./node-store.ts";
 import { type Json, type NodeObject, Refusal, statusOf } from "./objects.ts";
 import { FakePods } from "./pods.ts";
 import { viewNode, viewOf } from "./views.ts";
@@ -19,7 +19,7 @@ export type ApiRequest = Readonly<{
 export type ApiAnswer = Readonly<{ status: number; body: Json }>;
 
 const eventsPath = /^\/api\/v1\/namespaces\/([^/]+)\/events$/;
-const nodePath = /^\/api\/v1\/nodes(?:\/([^/]+)(?:\/(status))?)?$/;
+const nodePath = /^\/api\/v1\/nodes(?:\/([^/]+))?$/;
 
 /** Answers requests for nodes and Events, and lists of pods, as the real server does; a refusal is thrown. */
 export class NodeApi {
@@ -50,7 +50,7 @@ export class NodeApi {
     const [, namespace] = eventsPath.exec(path) ?? [];
     if (namespace && method === "POST") return { status: 201, body: this.events.create(namespace, body()) };
     if (namespace && method === "GET") return { status: 200, body: this.events.list(query) };
-    const [isNodes, name, part] = nodePath.exec(path) ?? [];
+    const [isNodes, name] = nodePath.exec(path) ?? [];
     if (!isNodes) throw new Refusal(404, "NotFound", "the server could not find the requested resource");
     // Without this parameter the server uses the client's name.
     const manager = query.get("fieldManager") ?? "unknown";
@@ -63,22 +63,21 @@ export class NodeApi {
       this.store.remove(name);
       return { status: 200, body: statusOf(200, "", "") };
     }
-    const by = { part: part === "status" ? "status" : "node", manager } as const;
-    const node = this.#readOrChange(request, name, by);
+    const node = this.#readOrChange(request, name, manager);
     return { status: 200, body: viewNode(node, view, this.#now()) };
   }
 
-  #readOrChange({ method, contentType, body }: ApiRequest, name: string, by: ChangedBy): NodeObject {
+  #readOrChange({ method, contentType, body }: ApiRequest, name: string, manager: string): NodeObject {
     if (method === "GET") return this.store.get(name);
-    if (method === "PUT") return this.store.replace(name, body(), by);
+    if (method === "PUT") return this.store.replace(name, body(), manager);
     if (method !== "PATCH") throw notAllowed;
     const node = this.store.get(name);
     const type = contentType.split(";")[0]?.trim();
     if (type === "application/json-patch+json")
-      return this.store.replace(name, applyJsonPatch(node, body()), by);
+      return this.store.replace(name, applyJsonPatch(node, body()), manager);
     // For labels, annotations and flags, which our clients change, a strategic merge is a plain merge.
     if (type === "application/merge-patch+json" || type === "application/strategic-merge-patch+json")
-      return this.store.replace(name, applyMergePatch(node, body()), by);
+      return this.store.replace(name, applyMergePatch(node, body()), manager);
     const message = `the body of the request was in an unknown format - ${type}`;
     throw new Refusal(415, "UnsupportedMediaType", message);
   }
@@ -109,13 +108,6 @@ export const discovery: Readonly<Record<string, Json>> = {
         kind: "Node",
         shortNames: ["no"],
         verbs: ["create", "delete", "get", "list", "patch", "update", "watch"],
-      },
-      {
-        name: "nodes/status",
-        singularName: "",
-        namespaced: false,
-        kind: "Node",
-        verbs: ["get", "patch", "update"],
       },
     ],
   },

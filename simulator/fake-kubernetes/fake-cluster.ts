@@ -59,7 +59,7 @@ export class FakeCluster extends NodeApi implements KubernetesCaller {
 
   /** Changes a node, as a user would unless another manager is named; null removes a key. */
   editNode(name: string, metadata: JsonObject, manager = "kubectl-edit"): NodeObject {
-    return this.store.replace(name, applyMergePatch(this.store.get(name), { metadata }), { manager });
+    return this.store.replace(name, applyMergePatch(this.store.get(name), { metadata }), manager);
   }
 
   nodes(): readonly NodeObject[] {

@@ -20,9 +20,6 @@ export type NodeChange = Readonly<{
   before?: NodeObject;
 }>;
 
-/** The part of a node that a client changes, and the manager's name that the server records. */
-export type ChangedBy = Readonly<{ part?: "node" | "status"; manager: string }>;
-
 /** The number of changes that a watch may have missed and still continue. */
 const remembered = 10_000;
 
@@ -84,15 +81,13 @@ export class NodeStore {
     });
   }
 
-  /** Replaces a node, and its status only if the request is for that; a stale version is refused. */
-  replace(name: string, wish: Json, by: ChangedBy): NodeObject {
+  /** Replaces a node in the name of a manager, without its status; a stale version is refused. */
+  replace(name: string, wish: Json, manager: string): NodeObject {
     const before = this.get(name);
-    const { metadata, spec, status } = isObject(wish) ? wish : {};
+    const { metadata, spec } = isObject(wish) ? wish : {};
     const asked: JsonObject = isObject(metadata) ? metadata : {};
     const { resourceVersion = before.metadata.resourceVersion } = asked;
     if (resourceVersion !== before.metadata.resourceVersion) throw conflict(name);
-    if (by.part === "status")
-      return this.#change(before, { ...before, status: isObject(status) ? status : {} });
     checkMetadata({ ...asked, name: asked.name ?? name }, name);
     const { uid, creationTimestamp } = before.metadata;
     const kept = { name, uid, creationTimestamp, resourceVersion: before.metadata.resourceVersion };
@@ -100,8 +95,7 @@ export class NodeStore {
     const { managedFields: given, ...rest } = asked;
     const own = withoutEmptyMaps(rest);
     const was = { ...before.metadata, managedFields: ownersGiven(before.metadata.managedFields, given) };
-    const changed = { manager: by.manager, time: this.#now().toISOString() };
-    const managedFields = ownersAfter(was, own, changed);
+    const managedFields = ownersAfter(was, own, { manager, time: this.#now().toISOString() });
     const after = { ...own, ...(managedFields.length > 0 && { managedFields }), ...kept };
     return this.#change(before, { ...before, metadata: after, spec: isObject(spec) ? spec : {} });
   }
