@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
 import { Command, CommanderError } from "commander";
 import { printFailure, seeHelp } from "../cli/terminal/failure.ts";
+import { durationOption } from "../cli/terminal/flags.ts";
 import { Exit, processTerminal, untilStopped } from "../cli/terminal/terminal.ts";
 import { textLog } from "../cli/views/run-log.ts";
-import { type Duration, parseDuration } from "../lambda/core/duration.ts";
+import { type Duration, formatDuration, hours, minutes, seconds } from "../lambda/core/duration.ts";
 import { BadInputError } from "../lambda/core/errors.ts";
 import type { Log } from "../lambda/core/ports.ts";
-import { readSettings } from "../lambda/settings.ts";
 import { serve } from "./serve/serve.ts";
 import { runStory, shownFor } from "./story/story.ts";
 
@@ -18,7 +18,7 @@ type Options = Readonly<{
   real?: true;
   fast?: true;
   log?: true;
-  hold: string;
+  hold: Duration;
 }>;
 
 const terminal = processTerminal();
@@ -29,7 +29,14 @@ const command = new Command("npm start --")
   .option("--fast", "play without pauses")
   .option("--serve", "stay up in real time, with a cluster that kubectl can reach")
   .option("--real", "the same on real Karpenter, built here once (needs Go; minutes the first time)")
-  .option("--hold <duration>", "with --serve or --real: how long a launch protects", "90s")
+  .addOption(
+    durationOption(
+      "--hold <duration>",
+      "with --serve or --real: how long a launch protects",
+      [minutes(1), hours(24)],
+      seconds(90),
+    ),
+  )
   .option("--log", "show the holder's own log as well")
   .helpOption("-h, --help", "display help")
   .exitOverride()
@@ -55,11 +62,9 @@ async function started(options: Options): Promise<number> {
 
 /** The tests on real engines are not shipped, so this runs in a process of its own; it stops when we are asked to. */
 async function runReal({ hold }: Options): Promise<number> {
-  // Refused here rather than minutes later, when all is built.
-  readSettings({ cluster: "real", hold });
   const ground = join(import.meta.dirname, "../lab/wall-clock/live.ts");
   // In a process group of its own, so that Ctrl-C reaches it once; it notices our end by the closed channel.
-  const child = spawn(process.execPath, [ground, hold], {
+  const child = spawn(process.execPath, [ground, formatDuration(hold)], {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     detached: true,
   });
@@ -74,11 +79,9 @@ async function story({ fast, log }: Options): Promise<Exit> {
   return checks.every(({ isKept }) => isKept) ? Exit.done : Exit.failed;
 }
 
-async function serveUntilStopped(options: Options): Promise<Exit> {
-  const hold = read(options.hold);
+async function serveUntilStopped({ hold, log }: Options): Promise<Exit> {
   const stopped = untilStopped();
-  const log = options.log ? textLog(terminal) : silent;
-  const served = await serve({ hold, log }, terminal);
+  const served = await serve({ hold, log: log ? textLog(terminal) : silent }, terminal);
   const giveBack = onKey((key) => {
     if (key === "j") served.startJob();
     if (key === "q" || key === "\u0003") process.kill(process.pid, "SIGINT");
@@ -88,14 +91,6 @@ async function serveUntilStopped(options: Options): Promise<Exit> {
   giveBack();
   await served.stop();
   return Exit.done;
-}
-
-function read(text: string): Duration {
-  const duration = parseDuration(text);
-  if (duration !== undefined) return duration;
-  throw new BadInputError("Cannot start", [
-    `--hold must be a duration like 90s, 20m, 2h or 1d, not "${text}"`,
-  ]);
 }
 
 /** Calls back for every pressed key, where there is a keyboard; the returned function resets the terminal. */
