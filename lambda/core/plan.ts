@@ -1,52 +1,25 @@
 import { isDeepStrictEqual } from "node:util";
+import { type Demand, type DemandFacts, demandOf } from "./demand.ts";
 import { after, type Duration, earlier, latest } from "./duration.ts";
-import { figuresAfter, type NodeFacts, newsIn, seenAfter } from "./figures.ts";
-import { endOf, isDelayOver, launchesThatHold, launchHoldAfter, untilJobsEnd } from "./launches.ts";
+import { figuresAfter, newsIn, seenAfter } from "./figures.ts";
+import { isDelayOver } from "./launches.ts";
 import { looksOf } from "./looks.ts";
 import { observe } from "./observed.ts";
 import { type AutoFigures, type Verdict, withoutNodes } from "./pays.ts";
 import type { Launch } from "./ports.ts";
-import {
-  byWhenTheyCount,
-  describeQuiet,
-  isPaused,
-  requestsThatCount,
-  type Silence,
-  silenceOf,
-  whyCut,
-} from "./quiet.ts";
-import {
-  type Hold,
-  type LaunchHold,
-  noFigures,
-  type PastHold,
-  pastOf,
-  type Request,
-  type ScopeRecord,
-  withNewHold,
-} from "./record.ts";
-import { dueOf, isOn } from "./requests.ts";
-import { type Rules, whyLeftOut } from "./rules.ts";
+import { noFigures, type PastHold, type ScopeRecord } from "./record.ts";
+import { dueOf } from "./requests.ts";
+import { whyLeftOut } from "./rules.ts";
+import { capped, startOrEnd } from "./start-or-end.ts";
 
-export type PlanFacts = Readonly<{
-  /** With what somebody asks for. */
-  record: ScopeRecord;
-  /** As it was read, where somebody asks for a change of it. */
-  stored?: ScopeRecord;
-  /** The record of the whole cluster, where the scope is a NodePool. */
-  whole?: ScopeRecord | undefined;
-  /** Launches in this scope, by events or by NodeClaims; any of them may have been there before. */
-  launches: readonly Launch[];
-  /** What the cluster showed; undefined where it could not be read. */
-  nodes?: NodeFacts | undefined;
-  rules: Rules;
-  /** The settings have `hold=auto`, but the rights for that are missing. */
-  isLimited?: boolean;
-  now: Date;
-  newId: string;
-  /** Whether messages can be sent; else the next sweep looks for nodes that have not joined yet. */
-  canQueue: boolean;
-}>;
+export type PlanFacts = DemandFacts &
+  Readonly<{
+    /** The record as it was read, where somebody asks for a change of it. */
+    stored?: ScopeRecord;
+    newId: string;
+    /** Whether messages can be sent; else the next sweep looks for nodes that have not joined yet. */
+    canQueue: boolean;
+  }>;
 
 /** What is held, until when and why; the record that says so; and when to look again. */
 export type Plan = Readonly<{
@@ -78,85 +51,112 @@ export type Plan = Readonly<{
 
 /** Compares what is recorded with what should be at this time. The same facts always give the same plan. */
 export function planScope(facts: PlanFacts): Plan {
-  const { record, whole, rules, now } = facts;
-  const silence = silenceOf(record, whole, now);
-  const launches = byWhenTheyCount(silence, { ...facts, seen: record.seen });
-  const isKept = whyLeftOut(rules, record.scope) === undefined;
-  const countFrom = silence.launchesCountFrom;
-  const ofLaunches = { before: record.launchHold, launches, countFrom, rules, now };
-  const launchHold = untilJobsEnd(withLimit(launchHoldAfter(ofLaunches), facts), facts);
-  const end = launchHold && endOf(launchHold, rules);
-  const isOver = end !== undefined && end.at <= now;
-  // A breather of a scope that the settings no longer name would silence those that they name.
-  const wasCapped = isOver && end.isCapped && isKept;
-  const requests = requestsThatCount(record, silence, now);
-  const asked = requests.filter((one) => isOn(one, now));
-  const requested = asked.map((one) => one.until);
-  // A request holds all nodes, so none goes.
-  const since = facts.nodes?.since && { ...facts.nodes.since, ...(asked.length > 0 && { letGo: 0 }) };
-  const nodes = facts.nodes && { ...facts.nodes, since };
-  const ends = [...(end && !isOver ? [end.at] : []), ...requested];
-  const until = isKept && !isPaused(silence) ? latest(ends) : undefined;
-  const due = launches.filter((launch) => isDelayOver(launch, rules, now));
-  const news = newsIn(due, record.seen, now);
-  const counted = until ? news.filter(({ launchedAt }) => earlier(launchedAt, now) >= countFrom) : [];
-  const known = new Set([...Object.keys(record.seen), ...counted.map(({ instance }) => instance)]);
-  const { launchHold: _, quiet, ...rest } = record;
-  const next: ScopeRecord = {
-    ...rest,
-    ...(launchHold && !isOver && isKept && { launchHold }),
-    ...(wasCapped
-      ? { quiet: { kind: "breather", since: now, until: after(now, rules.breather), because: capped } }
-      : quiet && { quiet }),
-    requests,
-    seen: seenAfter(record.seen, news, now),
-  };
-  const holding = launchesThatHold(ofLaunches);
-  const started = startOrEnd({ ...facts, next, until, silence, wasCapped, asked, holding });
-  const { watched: _w, account: _a, ...unwatched } = started.record;
+  const { record, rules, now } = facts;
+  const demand = demandOf(facts);
+  const { until, asked, launchHold } = demand;
+  const isRequested = asked.length > 0;
+  const launches = seenIn(demand, facts);
+  const next = recordAfter(facts, demand, launches.news);
+  const started = startOrEnd({ ...facts, ...demand, next });
   const goesOn = until !== undefined && launchHold !== undefined && !launchHold.isEnding;
-  const { account } = accountAfter(facts, goesOn, asked.length > 0);
-  const watching = { ...facts, next: started.record, until, isRequested: asked.length > 0 };
-  const { observed, watched } = observedAfter({ ...watching, launches: counted.length, account });
-  const figures = figuresAfter({ ...facts, nodes, next: started.record, until, counted, asked, end });
-  const planned: ScopeRecord = {
-    ...unwatched,
-    ...(watched && { watched }),
-    ...(account && { account }),
-    figures: { ...figures, ...(observed && { observed }) },
-  };
-  const looks = looksOf({ ...facts, until, requestedUntil: latest(requested) });
-  const written = planned.hold ? { ...planned, looks: looks.looks } : planned;
+  const since = sinceOf(facts, isRequested);
+  const { counted } = launches;
+  const remembered = withFigures(started.record, { ...facts, ...demand, goesOn, counted, since });
+  const looks = looksOf({ ...facts, until, requestedUntil: latest(asked.map((one) => one.until)) });
+  const written = remembered.hold ? { ...remembered, looks: looks.looks } : remembered;
   const dueAt = dueOf(record, rules);
   return {
     record: written,
     isChanged: !isDeepStrictEqual(written, record),
     ...(until && { until }),
-    isRequested: asked.length > 0,
+    isRequested,
     because: started.because,
     ...(started.past && { past: started.past }),
-    news,
-    counted,
-    ignored: due.filter(({ instance }) => !known.has(instance)),
+    ...launches,
     steps: stepsOf(record, written),
     ...(looks.oneShot && { oneShot: looks.oneShot }),
     ...(looks.message !== undefined && { message: looks.message }),
     ...(started.isEnd && { dueAt: dueAt ? earlier(dueAt, now) : now }),
-    ...(nodes?.verdicts && { verdicts: goesOn && asked.length === 0 ? nodes.verdicts : [] }),
+    ...(facts.nodes?.verdicts && { verdicts: goesOn && !isRequested ? facts.nodes.verdicts : [] }),
     ...(goesOn && since && { since }),
   };
 }
 
-/** Remembers whether rights are missing, so that everything that reads the record knows the end of its hold. */
-function withLimit(
-  hold: LaunchHold | undefined,
-  { record, rules, nodes, isLimited }: PlanFacts,
-): LaunchHold | undefined {
-  if (!hold) return undefined;
-  const { isConstant: _, ...rest } = hold;
-  const isUnknown = rules.auto && !nodes;
-  const isConstant = isUnknown ? record.launchHold?.isConstant : isLimited;
-  return { ...rest, ...(isConstant && { isConstant }) };
+/** Launches whose initial delay is over: those that were not seen before, those that are counted, and those that hold nothing. */
+function seenIn(
+  { until, launches, silence }: Demand,
+  { record, rules, now }: PlanFacts,
+): Pick<Plan, "news" | "counted" | "ignored"> {
+  const due = launches.filter((launch) => isDelayOver(launch, rules, now));
+  const news = newsIn(due, record.seen, now);
+  const counts = ({ launchedAt }: Launch) => earlier(launchedAt, now) >= silence.launchesCountFrom;
+  const counted = until ? news.filter(counts) : [];
+  const known = new Set([...Object.keys(record.seen), ...counted.map(({ instance }) => instance)]);
+  return { news, counted, ignored: due.filter(({ instance }) => !known.has(instance)) };
+}
+
+/** The record by now, but for the hold itself and what is remembered of it. */
+function recordAfter(
+  { record, rules, now }: PlanFacts,
+  { launchHold, end, isOver, requests }: Demand,
+  news: readonly Launch[],
+): ScopeRecord {
+  const { launchHold: _, quiet, ...rest } = record;
+  // A breather of a scope that the settings no longer name would silence those that they name.
+  const isKept = whyLeftOut(rules, record.scope) === undefined;
+  const breather = {
+    kind: "breather",
+    since: now,
+    until: after(now, rules.breather),
+    because: capped,
+  } as const;
+  return {
+    ...rest,
+    ...(launchHold && !isOver && isKept && { launchHold }),
+    ...(isOver && end?.isCapped && isKept ? { quiet: breather } : quiet && { quiet }),
+    requests,
+    seen: seenAfter(record.seen, news, now),
+  };
+}
+
+/** With `hold=auto`, what happened since the last look. A request holds all nodes, so none is let go. */
+const sinceOf = ({ nodes }: PlanFacts, isRequested: boolean): AutoFigures | undefined =>
+  nodes?.since && { ...nodes.since, ...(isRequested && { letGo: 0 }) };
+
+type FigureFacts = PlanFacts &
+  Demand &
+  Readonly<{ goesOn: boolean; counted: readonly Launch[]; since: AutoFigures | undefined }>;
+
+/** The record with what is remembered of its nodes, and with what history will report. */
+function withFigures(started: ScopeRecord, facts: FigureFacts): ScopeRecord {
+  const { nodes, rules, asked, goesOn, counted, since } = facts;
+  const { watched: before, account: _, ...record } = started;
+  const isRequested = asked.length > 0;
+  const account = accountAfter(facts, goesOn, isRequested);
+  const isWatched = rules.mode === "observe" && record.hold;
+  const watching = { ...facts, before: record.figures.observed, watched: before, letGo: account?.letGo };
+  const { observed, watched } = isWatched
+    ? observe({ ...watching, isRequested, launches: counted.length })
+    : {};
+  const figures = figuresAfter({ ...facts, next: record, nodes: nodes && { ...nodes, since } });
+  return {
+    ...record,
+    ...(watched && { watched }),
+    ...(account && { account }),
+    figures: { ...figures, ...(observed && { observed }) },
+  };
+}
+
+/** The account goes on as long as launches hold; what was learned stays. A request holds all nodes, so none is let go. */
+function accountAfter(
+  { nodes, record, rules }: PlanFacts,
+  isOn: boolean,
+  isRequested: boolean,
+): ScopeRecord["account"] {
+  const account = nodes?.account ?? record.account;
+  if (!account) return undefined;
+  if (!isOn || !rules.auto) return withoutNodes(account);
+  return isRequested ? { ...account, letGo: {} } : account;
 }
 
 function stepsOf(before: ScopeRecord, { hold, figures }: ScopeRecord): Plan["steps"] {
@@ -168,82 +168,4 @@ function stepsOf(before: ScopeRecord, { hold, figures }: ScopeRecord): Plan["ste
     ...(figures.extensions > was.extensions ? (["extend"] as const) : []),
     ...(figures.capped && !was.capped ? (["cap"] as const) : []),
   ];
-}
-
-const capped = "launches have held for as long as maxHold allows";
-
-type StartFacts = PlanFacts &
-  Readonly<{
-    next: ScopeRecord;
-    until: Date | undefined;
-    silence: Silence;
-    wasCapped: boolean;
-    asked: readonly Request[];
-    holding: readonly Launch[];
-  }>;
-type Started = Readonly<{ record: ScopeRecord; because: string; past?: PastHold; isEnd?: true }>;
-
-/** Starts a hold where nodes are to be held and none is on, and ends one where they are not. */
-function startOrEnd(facts: StartFacts): Started {
-  const { next, until, now, newId, asked, silence } = facts;
-  const { hold, scope } = next;
-  if (until && hold && !hold.ended) return { record: next, because: hold.because };
-  if (until) {
-    const because = whyHeld(facts);
-    const record = withNewHold(next, { id: newId, startedAt: now, because });
-    return { record, because, ...(hold && { past: pastOf({ ...next, hold }, now) }) };
-  }
-  if (!hold || hold.ended)
-    return { record: next, because: hold?.ended?.because ?? whyNothing(silence, asked.length) };
-  const because = whyOver(facts, hold);
-  return { record: { ...next, scope, hold: { ...hold, ended: { at: now, because } } }, because, isEnd: true };
-}
-
-function whyHeld({ holding, asked }: StartFacts): string {
-  const pools = [...new Set(holding.map(({ nodePool }) => nodePool))].toSorted();
-  if (pools.length === 1) return `a node was launched in NodePool ${pools[0]}`;
-  if (pools.length > 1) return `nodes were launched in NodePools ${pools.join(", ")}`;
-  return asked[0]?.reason ?? "a node was launched";
-}
-
-function whyNothing({ quiet }: Silence, requests: number): string {
-  if (quiet) return describeQuiet(quiet);
-  return requests > 0 ? "the settings leave it out" : "no launch and no request counts";
-}
-
-function whyOver(facts: StartFacts, hold: Hold): string {
-  const { record, stored = record, rules, silence, wasCapped } = facts;
-  const leftOut = whyLeftOut(rules, record.scope);
-  const cut = leftOut ?? whyCut(record, silence, rules) ?? (wasCapped ? capped : undefined);
-  if (cut) return cut;
-  // What is released now, or was released during this hold: the clock that started it may have been ahead.
-  const before = new Map(stored.requests.map(({ name, releasedAt }) => [name, releasedAt]));
-  const released = record.requests.filter(
-    ({ name, releasedAt }) => releasedAt && (releasedAt >= hold.startedAt || !before.get(name)),
-  );
-  const names = released.map(({ name }) => name).join(", ");
-  return released.length > 0 ? `released by hand: ${names}` : "the hold expired";
-}
-
-type WatchFacts = Pick<PlanFacts, "nodes" | "rules" | "now"> &
-  Readonly<{ next: ScopeRecord; until: Date | undefined; isRequested: boolean; launches: number }> &
-  Readonly<{ account: ScopeRecord["account"] | undefined }>;
-
-/** With `mode=observe`, what became of the nodes that would be held. */
-function observedAfter({ next, account, ...facts }: WatchFacts): Partial<ReturnType<typeof observe>> {
-  if (facts.rules.mode !== "observe" || !next.hold) return {};
-  const { figures, watched } = next;
-  return observe({ ...facts, before: figures.observed, watched, letGo: account?.letGo });
-}
-
-/** The account goes on as long as launches hold; what was learned stays. A request holds all nodes, so none is let go. */
-function accountAfter(
-  { nodes, record, rules }: PlanFacts,
-  isOn: boolean,
-  isRequested: boolean,
-): Pick<ScopeRecord, "account"> {
-  const account = nodes?.account ?? record.account;
-  if (!account) return {};
-  if (!isOn || !rules.auto) return { account: withoutNodes(account) };
-  return { account: isRequested ? { ...account, letGo: {} } : account };
 }

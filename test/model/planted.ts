@@ -98,7 +98,7 @@ export const mistakes: readonly Mistake[] = [
   ),
   mistake(
     "a hold ends beside running Jobs",
-    "plan.ts",
+    "demand.ts",
     "untilJobsEnd(withLimit(launchHoldAfter(ofLaunches), facts), facts)",
     "withLimit(launchHoldAfter(ofLaunches), facts)",
   ),
