@@ -89,15 +89,11 @@ export function listsApiContract({ ask, create, patch, access }: Calls): void {
     await patch("c", { metadata: { labels: { late: "yes" } } }, mergePatch);
     await create("f");
 
-    const second = await ask("GET", "", {
-      query: { limit: "2", continue: first.body.metadata.continue ?? "" },
-    });
-    const third = await ask("GET", "", {
-      query: { limit: "2", continue: second.body.metadata.continue ?? "" },
-    });
-    const smaller = await ask("GET", "", {
-      query: { limit: "1", continue: first.body.metadata.continue ?? "" },
-    });
+    const afterPage = ({ body }: Answered, limit = "2") =>
+      ask("GET", "", { query: { limit, continue: body.metadata.continue ?? "" } });
+    const second = await afterPage(first);
+    const third = await afterPage(second);
+    const smaller = await afterPage(first, "1");
 
     const pages = [first, second, third].map(({ body }) =>
       body.items?.map(({ metadata }) => metadata.name).join(" "),
@@ -121,15 +117,10 @@ export function listsApiContract({ ask, create, patch, access }: Calls): void {
       items: [{ metadata: { name: "a", labels: { x: "1" } } }],
     });
     expect(list.body.items?.[0]).not.toHaveProperty("spec");
-    const one = await ask("PATCH", "/a", {
-      accept: metadataOnly,
-      type: mergePatch,
-      body: { metadata: { labels: { y: "2" } } },
-    });
-    expect(one.body).toMatchObject({
-      kind: "PartialObjectMetadata",
-      metadata: { labels: { x: "1", y: "2" } },
-    });
+    const change = { type: mergePatch, body: { metadata: { labels: { y: "2" } } } };
+    const one = await ask("PATCH", "/a", { accept: metadataOnly, ...change });
+    const metadata = { labels: { x: "1", y: "2" } };
+    expect(one.body).toMatchObject({ kind: "PartialObjectMetadata", metadata });
     expect(one.body).not.toHaveProperty("spec");
   });
 
@@ -138,22 +129,14 @@ export function listsApiContract({ ask, create, patch, access }: Calls): void {
     const { body } = await ask("GET", "", { accept: table });
     expect(body.kind).toBe("Table");
     expect(body.columnDefinitions?.map(({ name, priority }) => `${name} ${priority}`)).toEqual([
-      "Name 0",
-      "Status 0",
-      "Roles 0",
-      "Age 0",
-      "Version 0",
-      "Internal-IP 1",
-      "External-IP 1",
-      "OS-Image 1",
-      "Kernel-Version 1",
-      "Container-Runtime 1",
+      ...["Name", "Status", "Roles", "Age", "Version"].map((name) => `${name} 0`),
+      ...["Internal-IP", "External-IP", "OS-Image", "Kernel-Version", "Container-Runtime"].map(
+        (name) => `${name} 1`,
+      ),
     ]);
-    expect(body.rows?.[0]?.cells[0]).toBe("a");
-    expect(body.rows?.[0]?.object).toMatchObject({
-      kind: "PartialObjectMetadata",
-      metadata: { labels: { x: "1" } },
-    });
+    const [{ cells, object } = { cells: [], object: {} }] = body.rows ?? [];
+    expect(cells[0]).toBe("a");
+    expect(object).toMatchObject({ kind: "PartialObjectMetadata", metadata: { labels: { x: "1" } } });
   });
 
   it("reports a watcher every change, and what enters and leaves its selection", async () => {

@@ -75,28 +75,21 @@ export function ownersApiContract(ask: Ask): void {
     expect(await owners()).toEqual([]);
   });
 
+  const ofZ = entry("x", labels("z"));
   it.each<[string, readonly object[], readonly unknown[]]>([
-    [
-      "takes them as they are sent",
-      [entry("x", labels("pool"), "Apply")],
-      [owned("x by Apply", labels("pool"))],
-    ],
+    ["takes them as they are", [entry("x", labels("pool"), "Apply")], [owned("x by Apply", labels("pool"))]],
     ["keeps a whole map", [entry("x", labels("."))], [owned("x", labels())]],
     ["keeps a whole map beside keys", [entry("x", labels(".", "z"))], [owned("x", labels(".", "z"))]],
     ["keeps the whole of the metadata", [entry("x", {})], [owned("x", {})]],
-    [
-      "keeps the last entry of a manager",
-      [entry("x", labels("y")), entry("x", labels("z"))],
-      [owned("x", labels("z"))],
-    ],
+    ["keeps the last entry of a manager", [entry("x", labels("y")), ofZ], [owned("x", labels("z"))]],
     [
       "forgets a manager without fields",
-      [entry("x", labels("z")), { ...entry("y", {}), fieldsV1: {} }],
+      [ofZ, { ...ofZ, manager: "y", fieldsV1: {} }],
       [owned("x", labels("z"))],
     ],
     ["forgets all with an empty list", [], []],
     ["forgets all with an empty entry", [{}], []],
-    ["ignores a list that it cannot read", [entry("x", labels("z")), { manager: "y" }], [kubelet]],
+    ["ignores a list that it cannot read", [ofZ, { manager: "y" }], [kubelet]],
   ])("%s, where a request sends owners", async (_, managedFields, expected) => {
     await create({ labels: { pool: "x" } });
     expect((await change("kubelet", { managedFields })).status).toBe(200);

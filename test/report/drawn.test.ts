@@ -4,17 +4,9 @@ import { utcFor } from "../../report/timeline/clock.ts";
 import { drawTimeline, type TimelineOptions } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { readTimeline } from "../../report/timeline/timeline.ts";
-import {
-  at,
-  evicted,
-  gone,
-  holdEnded,
-  holdExtended,
-  holdStarted,
-  joined,
-  marked,
-  released,
-} from "./events.ts";
+import * as happened from "./events.ts";
+
+const { at, evicted, gone, holdEnded, holdExtended, holdStarted, joined, marked, released } = happened;
 
 const pool = "nodepool/batch-of-the-night-and-the-day";
 const events: readonly TimelineEvent[] = [

@@ -1,17 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { readTimeline } from "../../report/timeline/timeline.ts";
-import {
-  at,
-  evicted,
-  gone,
-  holdEnded,
-  holdExtended,
-  holdStarted,
-  joined,
-  marked,
-  released,
-} from "./events.ts";
+import * as happened from "./events.ts";
+
+const { at, evicted, gone, holdEnded, holdExtended, holdStarted, joined, marked, released } = happened;
 
 const bounds = { from: at(0), to: at(100) };
 const span = (from: number, to: number) => ({

@@ -29,6 +29,12 @@ it("a pass has few steps, and reads the record, nodes and NodeClaims once each",
   });
 });
 
+type Invocation = Awaited<ReturnType<ReturnType<typeof aboutToHold>["deliver"]>>;
+/** Lets an invocation make so many calls. */
+async function step(world: ReturnType<typeof aboutToHold>, invocation: Invocation, calls: number) {
+  for (let n = 0; n < calls; n++) await world.step(invocation);
+}
+
 describe("a crash of the hold function", () => {
   it.each(holdCalls)("after %i calls is repaired by the redelivery alone", async (calls) => {
     const world = aboutToHold();
@@ -49,16 +55,13 @@ describe("a crash of the hold function", () => {
     },
   );
 
-  it.each(holdCalls)(
-    "after %i calls is repaired by one sweep alone when the event is lost",
-    async (calls) => {
-      const world = aboutToHold();
-      world.crash = { name: "hold", calls };
-      await world.pass(seconds(1));
-      world.queue.messages = [];
-      await mustHoldAndRelease(world, after(noon, minutes(5)));
-    },
-  );
+  it.each(holdCalls)("after %i calls is repaired by one sweep when the event is lost", async (calls) => {
+    const world = aboutToHold();
+    world.crash = { name: "hold", calls };
+    await world.pass(seconds(1));
+    world.queue.messages = [];
+    await mustHoldAndRelease(world, after(noon, minutes(5)));
+  });
 });
 
 describe("a crash of the release function", () => {
@@ -128,9 +131,9 @@ describe("a launch during a release", () => {
         world.time = after(world.time, seconds(1));
         const release = await world.fireNext();
         world.launch({ joinsAfter: seconds(40) });
-        for (let n = 0; n < first; n++) await world.step(release);
+        await step(world, release, first);
         const hold = await world.deliver();
-        for (let n = 0; n < second; n++) await world.step(hold);
+        await step(world, hold, second);
         await world.finish(release);
         await world.finish(hold);
         await world.pass(minutes(6));
@@ -150,9 +153,9 @@ describe("a hold that starts during a sweep", () => {
         const world = aboutToHold();
         for (const name of names) world.nodes.mark(name, holdId(0));
         const sweep = await world.sweep();
-        for (let n = 0; n < first; n++) await world.step(sweep);
+        await step(world, sweep, first);
         const hold = await world.deliver();
-        for (let n = 0; n < second; n++) await world.step(hold);
+        await step(world, hold, second);
         const id = world.hold()?.id;
         const marked = id ? world.nodes.held(id) : [];
         await world.finish(sweep);

@@ -25,12 +25,8 @@ async function playedBy(settings: Settings): Promise<readonly string[]> {
     note(`${name} ${mark} ${Object.keys(annotations)}`);
   });
   const ask = async (request: object) => {
-    const {
-      rules: _,
-      holdId: _h,
-      ...answer
-    } = Object(await holder.ask(request).catch(({ message }) => ({ message })));
-    note(JSON.stringify(answer));
+    const answer = Object(await holder.ask(request).catch(({ message }) => ({ message })));
+    note(JSON.stringify({ ...answer, rules: undefined, holdId: undefined }));
   };
   const at = (moment: Duration, act: () => unknown) =>
     clock.at(after(noon, moment), async () => void (await act()));

@@ -12,29 +12,17 @@ import { someRules } from "../support/builders.ts";
 const rules = someRules({ maxRequest: hours(8) });
 const ofPools = someRules({ scope: "nodepool", nodePools: { only: [], except: ["gpu"] } });
 
+const wrongLength = "for must be a duration from 1m to 8h (maxRequest), like 30m, not";
+const noPool = 'scope must be "cluster" or left out, because the holder\'s scope is cluster, not';
+const aPool = 'scope must be "nodepool/NAME", because the holder\'s scope is nodepool,';
+const another = "scope must name a NodePool that nodePools does not leave out, not";
 it.each([
-  [{ for: "30s" }, rules, 'for must be a duration from 1m to 8h (maxRequest), like 30m, not "30s"'],
-  [{ for: "9h" }, rules, 'for must be a duration from 1m to 8h (maxRequest), like 30m, not "9h"'],
-  [
-    { for: "30m", scope: "nodepool/batch" },
-    rules,
-    'scope must be "cluster" or left out, because the holder\'s scope is cluster, not "nodepool/batch"',
-  ],
-  [
-    { for: "30m" },
-    ofPools,
-    'scope must be "nodepool/NAME", because the holder\'s scope is nodepool, but is missing',
-  ],
-  [
-    { for: "30m", scope: "batch" },
-    ofPools,
-    'scope must be "nodepool/NAME", because the holder\'s scope is nodepool, not "batch"',
-  ],
-  [
-    { for: "30m", scope: "nodepool/gpu" },
-    ofPools,
-    'scope must name a NodePool that nodePools does not leave out, not "nodepool/gpu"',
-  ],
+  [{ for: "30s" }, rules, `${wrongLength} "30s"`],
+  [{ for: "9h" }, rules, `${wrongLength} "9h"`],
+  [{ for: "30m", scope: "nodepool/batch" }, rules, `${noPool} "nodepool/batch"`],
+  [{ for: "30m" }, ofPools, `${aPool} but is missing`],
+  [{ for: "30m", scope: "batch" }, ofPools, `${aPool} not "batch"`],
+  [{ for: "30m", scope: "nodepool/gpu" }, ofPools, `${another} "nodepool/gpu"`],
 ])("refuses a trigger that does not fit the holder's settings: %j", (trigger, settings, problem) => {
   expect(problemsOfTrigger(trigger, settings)).toEqual([problem]);
 });
@@ -53,16 +41,9 @@ it("lets a window be as long as a week", () => {
 });
 
 it("sends requests by the name of their rule or window, so that each can be released by itself", () => {
-  const trigger = { for: "30m" };
-  expect(holdMessage({ cause: "event", name: "Deploys", id: "7", at: "now" }, trigger)).toEqual({
-    hold: {
-      cause: "event",
-      name: "Deploys",
-      for: "30m",
-      scope: "cluster",
-      reason: "event Deploys (7)",
-      at: "now",
-    },
+  const about = { cause: "event", name: "Deploys", at: "now" } as const;
+  expect(holdMessage({ ...about, id: "7" }, { for: "30m" })).toEqual({
+    hold: { ...about, for: "30m", scope: "cluster", reason: "event Deploys (7)" },
   });
   const window = { schedule: "rate(1 day)", timeZone: "UTC", for: "2h", scope: "nodepool/batch" };
   expect(JSON.parse(windowMessage(window))).toMatchObject({

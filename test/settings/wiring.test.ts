@@ -54,12 +54,7 @@ it("times the calls of every port, so that a slow invocation shows what it waite
   ]);
 
   expect(Object.keys(telemetry.calls.reported().calls).toSorted()).toEqual([
-    "CreateSchedule",
-    "DescribeCluster",
-    "DescribeInstances",
-    "GetItem",
-    "Kubernetes GET",
-    "PutItem",
+    ...["CreateSchedule", "DescribeCluster", "DescribeInstances", "GetItem", "Kubernetes GET", "PutItem"],
     "SendMessageBatch",
   ]);
 });
@@ -110,11 +105,8 @@ it("lets the hold function log in to the cluster before its first invocation", a
 it("a release that comes through the alias of schedules is never forced", async () => {
   const { handler } = await import("../../lambda/main/release.ts");
   const arn = "arn:aws:lambda:eu-west-1:123456789012:function:karpenter-node-holder-prod-release";
-  const force = (invokedFunctionArn: string) =>
-    handler(
-      { force: true },
-      { invokedFunctionArn, awsRequestId: "1", getRemainingTimeInMillis: () => 60_000 },
-    );
+  const about = { awsRequestId: "1", getRemainingTimeInMillis: () => 60_000 };
+  const force = (invokedFunctionArn: string) => handler({ force: true }, { ...about, invokedFunctionArn });
 
   await expect(force(`${arn}:schedule`)).rejects.toThrow("a schedule cannot force a release");
   // Through the function itself it is tried, on a table that is not there.
