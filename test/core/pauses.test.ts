@@ -2,32 +2,18 @@ import { describe, expect, test } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { levels, mostPauses, noPauses, type Pauses, pausesAfter } from "../../lambda/core/pauses.ts";
 import { type Account, lookAtNodes } from "../../lambda/core/pays.ts";
-import type { Bound, Room } from "../../lambda/core/room.ts";
+import type { Bound } from "../../lambda/core/room.ts";
 import fc from "../support/fast-check.ts";
+import { aBound, aRoom, noNeeds } from "./rooms.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
 /** In minutes of a node. */
 const [relaunch, eviction] = [5, 3];
 const prices = { relaunchCost: minutes(relaunch), evictionCost: minutes(eviction) };
 
-const room = (name: string): Room => ({
-  name,
-  allocatable: { cpu: 8_000, memory: 32e9, pods: 58 },
-  labels: {},
-  taints: [],
-  isOpen: true,
-});
-const needs = { labels: {}, tolerations: [] };
-const pod = (node: string, change: Partial<Bound> = {}): Bound => ({
-  node,
-  requests: { cpu: 10 },
-  needsNoPlace: false,
-  needs,
-  ...change,
-});
 /** A pod for which a node is needed. */
 const work = (node: string): Bound =>
-  pod(node, { requests: { cpu: 7_000 }, needs: { ...needs, isUnknown: true } });
+  aBound(node, { requests: { cpu: 7_000 }, needs: { ...noNeeds, isUnknown: true } });
 
 /**
  * A cluster in which a node is needed at one minute and superfluous at another: all that are missing are launched at once,
@@ -61,9 +47,9 @@ class Cluster {
   pass(needed: number): void {
     for (; this.#names.length < needed; this.#launched++) this.#names.push(`more-${this.#launched}`);
     this.#countPauses(needed);
-    const nodes = this.#names.map(room);
+    const nodes = this.#names.map((name) => aRoom(name));
     const pods = this.#names.flatMap((name, n) =>
-      n < needed ? [work(name)] : Array.from({ length: this.#pods }, () => pod(name)),
+      n < needed ? [work(name)] : Array<Bound>(this.#pods).fill(aBound(name, { requests: { cpu: 10 } })),
     );
     const now = after(noon, minutes(this.#minute++));
     const look = lookAtNodes(this.#account, nodes, pods, prices, now);

@@ -3,25 +3,14 @@ import { after, type Duration, hours, minutes } from "../../lambda/core/duration
 import { type Account, lookAtNodes } from "../../lambda/core/pays.ts";
 import type { Bound, Room } from "../../lambda/core/room.ts";
 import fc from "../support/fast-check.ts";
+import { aBound, noNeeds, aRoom as room } from "./rooms.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
 const prices = { relaunchCost: minutes(5), evictionCost: minutes(3) };
 
-const room = (name: string, change: Partial<Room> = {}): Room => ({
-  name,
-  allocatable: { cpu: 8_000, memory: 32e9, pods: 58 },
-  labels: {},
-  taints: [],
-  isOpen: true,
-  ...change,
-});
-const pod = (node: string, cpu: number, change: Partial<Bound> = {}): Bound => ({
-  node,
-  requests: { cpu, memory: 1e9 },
-  needsNoPlace: false,
-  needs: { labels: {}, tolerations: [] },
-  ...change,
-});
+const pod = (node: string, cpu: number, change: Partial<Bound> = {}): Bound =>
+  aBound(node, { requests: { cpu, memory: 1e9 }, ...change });
+const both = [room("a"), room("b")];
 
 const small = room("small", { allocatable: { cpu: 3_900, memory: 15e9, pods: 58 } });
 
@@ -40,35 +29,27 @@ function letGoAfter(nodes: readonly Room[], pods: readonly Bound[], lasts: Durat
 
 describe("a superfluous node", () => {
   test("goes when it has been superfluous for as long as its removal is worth", () => {
-    const pods = [
-      ...Array.from({ length: 6 }, () => pod("a", 1_000)),
-      ...Array.from({ length: 3 }, () => pod("b", 500)),
-    ];
-    expect(letGoAfter([room("a"), room("b")], pods, hours(1))).toEqual({ b: 14 });
+    const pods = [...Array(6).fill(pod("a", 1_000)), ...Array(3).fill(pod("b", 500))];
+    expect(letGoAfter(both, pods, hours(1))).toEqual({ b: 14 });
   });
 
   test("goes after the price of a relaunch when it is empty", () => {
-    expect(letGoAfter([room("a"), room("b")], [pod("a", 7_000)], hours(1))).toEqual({ b: 5 });
+    expect(letGoAfter(both, [pod("a", 7_000)], hours(1))).toEqual({ b: 5 });
   });
 
   test("stays where its pods fit nowhere else", () => {
     const pods = [pod("a", 6_000), pod("b", 5_000)];
-    expect(letGoAfter([room("a"), room("b")], pods, hours(3))).toEqual({});
+    expect(letGoAfter(both, pods, hours(3))).toEqual({});
   });
 
   test.each([
     ["a Job runs on it", { fixed: "a Job runs on it" }],
-    ["its pod needs what is not known", { needs: { labels: {}, tolerations: [], isUnknown: true } }],
-    ["its pod selects another kind of node", { needs: { labels: { disk: ["ssd"] }, tolerations: [] } }],
+    ["its pod needs what is not known", { needs: { ...noNeeds, isUnknown: true } }],
+    ["its pod selects another kind of node", { needs: { ...noNeeds, labels: { disk: ["ssd"] } } }],
   ])("stays where %s", (_, change) => {
     const pods = [pod("a", 6_000), pod("b", 5_000, change)];
-    expect(
-      letGoAfter(
-        [room("a", { allocatable: { cpu: 16_000, memory: 64e9, pods: 58 } }), room("b")],
-        pods,
-        hours(1),
-      ),
-    ).not.toHaveProperty("b");
+    const large = room("a", { allocatable: { cpu: 16_000, memory: 64e9, pods: 58 } });
+    expect(letGoAfter([large, room("b")], pods, hours(1))).not.toHaveProperty("b");
   });
 
   test("is not one that joined a moment ago: its pods may not be on it yet", () => {
@@ -77,33 +58,16 @@ describe("a superfluous node", () => {
   });
 
   test("names its reason and its price", () => {
-    const { account } = lookAtNodes(
-      undefined,
-      [room("a"), room("b")],
-      [pod("a", 6_000), pod("b", 500)],
-      prices,
-      noon,
-    );
-    const { verdicts } = lookAtNodes(
-      account,
-      [room("a"), room("b")],
-      [pod("a", 6_000), pod("b", 500)],
-      prices,
-      after(noon, minutes(3)),
-    );
-    expect(verdicts).toEqual([
-      {
-        name: "b",
-        isLetGo: false,
-        dueAt: after(noon, minutes(8)),
-        because: "superfluous for 3m; its removal is worth 8m: 5m and 1 pod",
-      },
-    ]);
+    const pods = [pod("a", 6_000), pod("b", 500)];
+    const { account } = lookAtNodes(undefined, both, pods, prices, noon);
+    const { verdicts } = lookAtNodes(account, both, pods, prices, after(noon, minutes(3)));
+    const because = "superfluous for 3m; its removal is worth 8m: 5m and 1 pod";
+    expect(verdicts).toEqual([{ name: "b", isLetGo: false, dueAt: after(noon, minutes(8)), because }]);
   });
 
   test("does not count DaemonSets as pods that move", () => {
     const daemon = pod("b", 500, { needsNoPlace: true });
-    expect(letGoAfter([room("a"), room("b")], [pod("a", 7_500), daemon], hours(1))).toEqual({ b: 5 });
+    expect(letGoAfter(both, [pod("a", 7_500), daemon], hours(1))).toEqual({ b: 5 });
   });
 
   test("is not reset by small pods that wander between nodes", () => {
@@ -111,13 +75,7 @@ describe("a superfluous node", () => {
     const goes: string[] = [];
     for (let i = 0; i < 20; i++) {
       const pods = [pod("a", 5_000), pod(i % 2 ? "b" : "c", 100)];
-      const look = lookAtNodes(
-        account,
-        [room("a"), room("b"), room("c")],
-        pods,
-        prices,
-        after(noon, minutes(i)),
-      );
+      const look = lookAtNodes(account, [...both, room("c")], pods, prices, after(noon, minutes(i)));
       account = look.account;
       goes.push(...look.verdicts.filter(({ isLetGo }) => isLetGo).map(() => `minute ${i}`));
     }
@@ -144,13 +102,7 @@ test("a node that nobody takes in ten minutes is marked again and left alone for
   let account: Account | undefined;
   const minutesLetGo: number[] = [];
   for (let i = 0; i <= 90; i++) {
-    const look = lookAtNodes(
-      account,
-      [room("a"), room("b")],
-      [pod("a", 7_000)],
-      prices,
-      after(noon, minutes(i)),
-    );
+    const look = lookAtNodes(account, both, [pod("a", 7_000)], prices, after(noon, minutes(i)));
     account = look.account;
     if (look.verdicts.some(({ isLetGo }) => isLetGo)) minutesLetGo.push(i);
   }
@@ -180,7 +132,7 @@ test("a node of twice the size that its pods need goes when it has wasted its pr
 
 test("a node is never too large where Karpenter launches one size", () => {
   const pods = [pod("a", 3_000), pod("b", 7_000)];
-  expect(letGoAfter([room("a"), room("b")], pods, hours(5))).toEqual({});
+  expect(letGoAfter(both, pods, hours(5))).toEqual({});
 });
 
 test("a node of the smallest size is never too large", () => {
@@ -194,11 +146,8 @@ test("a pod with a volume moves only within its zone", () => {
     // Too small to be too large.
     allocatable: { cpu: 2_000, memory: 8e9, pods: 29 },
   });
-  const pods = [
-    pod("a", 1_300),
-    pod("b", 1_400),
-    pod("c", 500, { needs: { labels: {}, tolerations: [], isOfZone: true } }),
-  ];
+  const withVolume = pod("c", 500, { needs: { ...noNeeds, isOfZone: true } });
+  const pods = [pod("a", 1_300), pod("b", 1_400), withVolume];
   const [a, b] = [room("a", zone("z1")), room("b", zone("z1"))];
   expect(letGoAfter([a, b, room("c", zone("z2"))], pods, hours(1))).not.toHaveProperty("c");
   expect(letGoAfter([a, b, room("c", zone("z1"))], pods, hours(1))).toHaveProperty("c");
@@ -218,7 +167,7 @@ test("waiting for the price never costs more than twice the least", () => {
         let account: Account | undefined;
         let isGone = false;
         for (let minute = 0; minute < length && !isGone; minute++) {
-          const look = lookAtNodes(account, [room("a"), room("b")], [pod("a", 7_000)], prices, now);
+          const look = lookAtNodes(account, both, [pod("a", 7_000)], prices, now);
           account = look.account;
           now = after(now, minutes(1));
           isGone = look.verdicts.some(({ isLetGo }) => isLetGo);

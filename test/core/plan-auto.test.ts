@@ -12,6 +12,7 @@ import { accountOf } from "../../lambda/core/view.ts";
 import { aClaim, aHeldRecord, aHold, aRecord, aRequest, someRules } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
 import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
+import { aBound } from "./rooms.ts";
 
 const rules = someRules({ auto: true });
 const learned = [minutes(12), -minutes(3)];
@@ -198,13 +199,7 @@ describe("with hold=auto, pods are read", () => {
   });
 
   it("less often where there are tens of thousands", () => {
-    const needs = { labels: {}, tolerations: [] };
-    const pods = Array.from({ length: 25_000 }, () => ({
-      node: "a",
-      requests: {},
-      needsNoPlace: false,
-      needs,
-    }));
+    const pods = Array(25_000).fill(aBound("a"));
     expect(accountOf({ ...view, pods }, record, rules, at(10)).nextReadAt).toEqual(at(13));
   });
 

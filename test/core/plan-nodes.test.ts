@@ -16,6 +16,7 @@ import type { Rules } from "../../lambda/core/rules.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { aClaim, aHeldRecord, aHold, aNode, aRecord, markOf, someRules } from "../support/builders.ts";
 import { at } from "./plans.ts";
+import { aBound } from "./rooms.ts";
 
 const [older, own, younger] = [holdId(1), holdId(2), holdId(3)];
 const { annotation } = Karpenter.v1;
@@ -113,14 +114,7 @@ describe("while a scope is held", () => {
 describe("while a hold with hold=auto ends", () => {
   const launchHold = { startedAt: at(-180), lastLaunchAt: at(-130), isEnding: true } as const;
   const record = aHeldRecord({ hold: aHold({ id: own }), launchHold });
-  const on = (node: string, runsOnce: boolean) => ({
-    node,
-    runsOnce,
-    requests: {},
-    needsNoPlace: false,
-    needs: { labels: {}, tolerations: [] },
-  });
-  const pods = [on("marked", true), on("bare", true), on("other", false)];
+  const pods = [...["marked", "bare"].map((node) => aBound(node, { runsOnce: true })), aBound("other")];
   const other = aNode("other", markOf(own));
 
   it("marked nodes with Jobs stay marked, the others are released, and none is marked", () => {
@@ -150,12 +144,8 @@ describe("while a hold with hold=auto ends", () => {
   });
 
   it("with mode=observe the Jobs of all nodes count", () => {
-    const names = (rules: Partial<Rules>) =>
-      nodesWithJobs(
-        { at: at(0), nodes: [bare, marked, other], claims: [], pods },
-        record.hold,
-        someRules(rules),
-      );
+    const view = { at: at(0), nodes: [bare, marked, other], claims: [], pods };
+    const names = (rules: Partial<Rules>) => nodesWithJobs(view, record.hold, someRules(rules));
     expect(names({})).toEqual(new Set(["marked"]));
     expect(names({ mode: "observe" })).toEqual(new Set(["bare", "marked"]));
   });

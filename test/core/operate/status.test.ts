@@ -3,7 +3,7 @@ import { getStatus } from "../../../lambda/core/operate/status.ts";
 import { noFigures, type ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
-import { aHeldRecord, aHold, aQuiet, aRecord, aRequest } from "../../support/builders.ts";
+import { aHeldRecord, aHold, aQuiet, aRecord, aRequest, aScopeStatus } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";
 import { at } from "../plans.ts";
 
@@ -38,33 +38,13 @@ describe("status", () => {
     await world.journal.noteSweep(at(-3));
     const { rules, ...answer } = await status();
     expect(rules).toMatchObject({ cluster: "prod", hold: 20 * 60_000 });
-    expect(answer).toEqual({
-      cluster: "prod",
-      at: at(0),
-      nodesUserHeld: 1,
-      lastSweep: at(-3),
-      limits: [],
-      scopes: [
-        {
-          scope: "cluster",
-          state: "held",
-          because: "3 launches in NodePools default (2), batch (1)",
-          holdId: holdId(1),
-          since: at(0),
-          until: at(20),
-          launchesUntil: at(20),
-          requests: [],
-          launches: 3,
-          extensions: 2,
-          capped: false,
-          nodesHeld: 2,
-          nodes: ["a", "b"],
-          drifted: 0,
-          isAwaiting: false,
-          nextLook: at(15),
-        },
-      ],
+    const held = aScopeStatus({
+      ...{ state: "held", because: "3 launches in NodePools default (2), batch (1)", holdId: holdId(1) },
+      ...{ since: at(0), until: at(20), launchesUntil: at(20), nextLook: at(15) },
+      ...{ launches: 3, extensions: 2, nodesHeld: 2, nodes: ["a", "b"] },
     });
+    const about = { cluster: "prod", at: at(0), nodesUserHeld: 1, lastSweep: at(-3), limits: [] };
+    expect(answer).toEqual({ ...about, scopes: [held] });
   });
 
   it("shows each request with its own end, and no longer those that are released or over", async () => {
@@ -107,23 +87,12 @@ describe("status", () => {
     for (const gone of ["until", "since", "holdId", "nextLook"]) expect(released).not.toHaveProperty(gone);
   });
 
-  it.each<[string, Partial<ScopeRecord>, object]>([
-    ["nothing was launched", {}, { state: "none", because: "no launch and no request counts" }],
-    [
-      "a pause is over at this moment",
-      { quiet: aQuiet("paused", { since: at(-5), until: at(0) }) },
-      { state: "none", because: "no launch and no request counts" },
-    ],
-    [
-      "a breather lasts",
-      { quiet: aQuiet("breather", { since: at(-5), until: at(5) }) },
-      {
-        state: "breather",
-        because: "launches have held for as long as maxHold allows",
-        since: at(-5),
-        until: at(5),
-      },
-    ],
+  const breather = aQuiet("breather", { since: at(-5), until: at(5) });
+  const { kind: _, ...ofBreather } = breather;
+  it.each<[string, Partial<ScopeRecord>, Parameters<typeof aScopeStatus>[0]]>([
+    ["nothing was launched", {}, {}],
+    ["a pause is over at this moment", { quiet: aQuiet("paused", { since: at(-5), until: at(0) }) }, {}],
+    ["a breather lasts", { quiet: breather }, { state: "breather", ...ofBreather }],
     [
       "a pause lasts for a while",
       { quiet: aQuiet("paused") },
@@ -131,11 +100,7 @@ describe("status", () => {
     ],
   ])("distinguishes why nothing is held: %s", async (_, record, expected) => {
     const [shown] = await aWorld([aRecord(record)]).scopes();
-    expect(shown).toEqual({
-      ...{ scope: "cluster", requests: [], launches: 0, extensions: 0, capped: false },
-      ...{ nodesHeld: 0, nodes: [], drifted: 0, isAwaiting: false },
-      ...expected,
-    });
+    expect(shown).toEqual(aScopeStatus(expected));
   });
 
   it("shows a NodePool as paused with the whole cluster, until the longer pause ends", async () => {

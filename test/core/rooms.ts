@@ -1,0 +1,19 @@
+import type { Bound, Room } from "../../lambda/core/room.ts";
+
+/** A node with room for pods, of eight cores. */
+export const aRoom = (name: string, change: Partial<Room> = {}): Room => ({
+  name,
+  allocatable: { cpu: 8_000, memory: 32e9, pods: 58 },
+  labels: {},
+  taints: [],
+  isOpen: true,
+  ...change,
+});
+
+export const noNeeds = { labels: {}, tolerations: [] };
+
+/** A pod that may run on any node. */
+export const aBound = (node: string, change: Partial<Bound> = {}): Bound => ({
+  ...{ node, requests: {}, needsNoPlace: false, needs: noNeeds },
+  ...change,
+});
