@@ -23,6 +23,7 @@ const command = new Command("npm run bench --")
   .option("--into <folder>", "with --write: write the page into that folder instead")
   .addHelpText("after", `\nBenchmarks:\n${titles.join("\n")}`)
   .showHelpAfterError()
+  .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2))
   .action(measure);
 await command.parseAsync();
 
