@@ -125,6 +125,10 @@ it.each<Refused>([
       "Test/Holder/Triggers/Deployments cannot be used: eventPattern must name an event",
     ],
   ),
+  [
+    () => onDeployments(usual, { name: "of <team>" }),
+    'Deployments cannot be used: name must not be "of <team>": EventBridge reads <…> as a placeholder',
+  ],
   [() => onDeployments(usual, { name: "two\nlines" }), "Deployments cannot be used: name must be one line"],
   [() => inOfficeHours(usual, { schedule: undefined }), "OfficeHours cannot be used: schedule must be cron"],
 ])("what cannot be used stops the synth: %s: %s", (add, problem) => {
