@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { type Account, awsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import { countIn } from "../../cli/doctor/aws/values.ts";
-import { type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
+import { type AwsRequest, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 
 let aws: FakeAws | undefined;
 afterEach(() => aws?.close());
@@ -35,24 +35,14 @@ const everything = {
 const partly = {
   ...{ AlarmHistoryItems: [{ HistorySummary: "Successfully executed action arn:topic" }], MetricAlarms: [] },
   ...{ RuleNames: ["r"], Targets: [], FailedEntryCount: 1, Entries: [], associatedAccessPolicies: [] },
-  ...{
-    DestinationConfig: {},
-    EventSourceMappings: [{}],
-    accessEntry: {},
-    cluster: {},
-  },
+  ...{ DestinationConfig: {}, EventSourceMappings: [{}], accessEntry: {}, cluster: {} },
 };
 /** Values that AWS does not answer, but others may. */
 const odd = {
-  ...{
-    Arn: 7,
-    FunctionArn: 7,
-    EventSourceMappings: [{ UUID: null, State: 7 }],
-    MetricAlarms: [{ StateValue: 7 }],
-  },
+  ...{ Arn: 7, FunctionArn: 7, EventSourceMappings: [{ UUID: null, State: 7 }] },
+  MetricAlarms: [{ StateValue: 7 }],
   Attributes: {
-    QueueArn: "arn:q",
-    ApproximateNumberOfMessages: "1x",
+    ...{ QueueArn: "arn:q", ApproximateNumberOfMessages: "1x" },
     RedrivePolicy: '{"deadLetterTargetArn":7}',
   },
   ...{ FailedEntryCount: 1, QueueUrl: "https://sqs/q", RuleNames: ["r"], EventPattern: "{" },
@@ -77,7 +67,8 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
   hasAlias: (account) => account.hasAlias("release", "schedule"),
   mapping: (account) => account.mapping("f", "arn:q"),
   enableMapping: async (account) => void (await account.enableMapping("m")),
-  invoke: (account) => account.invoke("hold", { do: "check" }),
+  "invoke, of whose answer the names": async (account) =>
+    Object.keys(Object(await account.invoke("hold", { do: "check" }))),
   cluster: (account) => account.cluster("prod"),
   accessGroups: (account) => account.accessGroups("prod", "arn:role"),
   adminSince: (account) => account.adminSince("prod", "arn:role"),
@@ -86,40 +77,34 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
   "admit one with an entry": async (account) => void (await account.admit("prod", "arn:role", true)),
 };
 
+const answers = {
+  ...{ full: json(everything), partial: json(partly), empty: json({}), odd: json(odd) },
+  gone: jsonError("ResourceNotFoundException", "gone", 404),
+  denied: jsonError("AccessDeniedException", "denied", 403),
+};
+const failure = (error: Error) => `throws ${error.name}: ${error.message.replace(/^@aws-sdk.*/s, "no XML")}`;
+const requestOf = ({ method, path, headers, body }: AwsRequest) =>
+  `${method} ${path} ${headers["x-amz-target"] ?? ""} ${body.replace(/"clientRequestToken":"[^"]*",|,"clientRequestToken":"[^"]*"/, "")}`;
+
 // A change is accepted with `npx vitest run test/cli/aws-account --update`, and read in the diff.
-it.each(Object.entries(calls))(
-  "%s asks AWS for what was reviewed, and reads full, partial, empty and odd answers, and errors",
-  async (name, call) => {
-    const answers = [
-      ...[
-        json(everything),
-        json(partly),
-        json({}),
-        json(odd),
-        jsonError("ResourceNotFoundException", "gone", 404),
-      ],
-      jsonError("AccessDeniedException", "denied", 403),
-    ];
-    const read: unknown[] = [];
+it("asks AWS for what was reviewed, and reads full, partial, empty and odd answers, and errors", async () => {
+  const lines: string[] = [];
+  for (const [name, call] of Object.entries(calls)) {
     const asked: string[] = [];
-    for (const answer of answers) {
+    const read = new Map<string, string[]>();
+    for (const [kind, answer] of Object.entries(answers)) {
       aws = await fakeAws(() => answer);
-      const account = awsAccount(aws.client, "prod");
-      const failure = (error: Error) =>
-        `throws ${error.name}: ${error.message.replace(/^@aws-sdk.*/s, "no XML")}`;
-      read.push(await call(account).catch(failure));
-      if (answer === answers[0])
-        for (const { method, path, headers, body } of aws?.requests ?? [])
-          asked.push(
-            `${method} ${path} ${headers["x-amz-target"] ?? ""} ${body.replace(/"clientRequestToken":"[^"]*",|,"clientRequestToken":"[^"]*"/, "")}`,
-          );
-      await aws?.close();
+      const text = String(JSON.stringify(await call(awsAccount(aws.client, "prod")).catch(failure)));
+      read.set(text, [...(read.get(text) ?? []), kind]);
+      if (kind === "full") asked.push(...aws.requests.map(requestOf));
+      await aws.close();
     }
     // Requests at the same time come in any order.
-    const lines = [...asked.toSorted(), ...read.map((one) => `  ${JSON.stringify(one)}`)];
-    await expect(lines.join("\n")).toMatchFileSnapshot(`printed/aws-account/${name}.txt`);
-  },
-);
+    lines.push(`# ${name}`, ...asked.toSorted());
+    lines.push(...[...read].map(([text, kinds]) => `  ${kinds.join(", ")}: ${text}`));
+  }
+  await expect(lines.join("\n")).toMatchFileSnapshot("printed/aws-account.txt");
+});
 
 it("reads a count as text of digits alone, and none as 0", () => {
   expect([countIn("012"), countIn(null), countIn(undefined)]).toEqual([12, 0, 0]);
