@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
+import { TryAgainError } from "../../lambda/core/errors.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
 import type { Changed, Log, SeenNode } from "../../lambda/core/ports.ts";
 import { emptyRecord } from "../../lambda/core/record.ts";
@@ -79,6 +80,7 @@ export async function endRecorded(folder: string, { log, reason }: Readonly<{ lo
       const holds = new StoredHolds(table, systemClock);
       const record = (await holds.find(wholeCluster)) ?? emptyRecord(wholeCluster);
       await holds.write({ ...record, released: { at: systemClock.now(), because: reason } });
+      if (!table.isSaved) throw new TryAgainError("it could not be written");
     } finally {
       table.close();
     }

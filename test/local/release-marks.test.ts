@@ -1,11 +1,13 @@
 import { KubeConfig } from "@kubernetes/client-node";
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { seconds } from "../../lambda/core/duration.ts";
+import { TryAgainError } from "../../lambda/core/errors.ts";
 import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
+import { RecordFile } from "../../local/run/record-file.ts";
 import { endRecorded, releaseMarks } from "../../local/run/release-marks.ts";
 import { RunTable } from "../../local/run/run-table.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
@@ -93,13 +95,21 @@ describe("the record of a run that ended", () => {
     ended.close();
   });
 
-  it("may be missing, or in use", async () => {
-    const folder = newFolder();
-    await endRecorded(folder, { log, reason: "x" });
+  it("may be missing", () => endRecorded(newFolder(), { log, reason: "x" }));
+
+  it.each(["in use", "on a full disk"])("may be %s, which is reported", async (where) => {
+    const [folder, log] = [newFolder(), new CollectedLog()];
     const table = RunTable.open({ folder, clock: systemClock, log });
-    onTestFinished(() => table.close());
+    if (where === "in use") onTestFinished(() => table.close());
+    else {
+      table.close();
+      const full = vi.spyOn(RecordFile.prototype, "put").mockImplementation(() => {
+        throw new TryAgainError("the disk is full");
+      });
+      onTestFinished(() => full.mockRestore());
+    }
     await endRecorded(folder, { log, reason: "x" });
-    const said = "the record could not be changed: a run that reads it may mark nodes again";
-    expect(log.reported(said)).toHaveLength(1);
+    const unchanged = "the record could not be changed: a run that reads it may mark nodes again";
+    expect(log.reported(unchanged)).toHaveLength(1);
   });
 });
