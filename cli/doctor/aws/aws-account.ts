@@ -126,10 +126,10 @@ export function awsAccount(given: AwsConfig, cluster: string) {
     /** A cluster as EKS knows it. */
     cluster: (name: string) => describeCluster(eks, name),
 
-    /** The groups of a principal's access entry. */
+    /** The groups of a principal's access entry, which may have none. */
     async accessGroups(clusterName: string, principalArn: string): Promise<readonly string[] | undefined> {
       const found = await unlessGone(eks.describeAccessEntry({ clusterName, principalArn }));
-      return found?.accessEntry?.kubernetesGroups;
+      return found && (found.accessEntry?.kubernetesGroups ?? []);
     },
 
     /** Since when a principal has the access policy of cluster admins. */
