@@ -17,7 +17,7 @@ const otherwise: Readonly<Record<Operation, string>> = {
 
 /**
  * Refuses a scope on which the operation would have no effect, so that nobody relies on a pause of a mistyped name.
- * We may not list NodePools: one is known by its nodes or by its record. What has a record can always be released.
+ * We may not list NodePools: one is known by its nodes or by its record. What has a record can always be released and resumed.
  */
 export async function checkScope(
   context: PassContext,
@@ -26,7 +26,7 @@ export async function checkScope(
   const { rules } = context;
   const nodePool = nodePoolOf(scope);
   const isRecorded = nodePool !== undefined && (await context.holds.find(scope)) !== undefined;
-  if (operation === "release" && isRecorded) return;
+  if (isRecorded && (operation === "release" || operation === "resume")) return;
   // A pause, a resume and a release of everything work with every setting.
   if (!isOfRules(rules, scope) && (nodePool !== undefined || operation === "hold")) {
     const expected = rules.scope === "cluster" ? '"cluster"' : '"nodepool/NAME"';

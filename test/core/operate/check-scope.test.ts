@@ -7,7 +7,7 @@ import type { Context } from "../../../lambda/core/ports.ts";
 import type { ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
-import { aHeldRecord, aRequest } from "../../support/builders.ts";
+import { aHeldRecord, aQuiet, aRequest } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";
 
 const reason = "test";
@@ -99,16 +99,25 @@ it("a hold that was recorded before `scope` changed can be released", async () =
 
 describe("a NodePool that the settings leave out", () => {
   const rules = { ...byNodePool, nodePools: { only: [], except: ["gpu"] } };
+  const gpu = aHeldRecord({ scope: "nodepool/gpu", quiet: aQuiet("paused") });
 
   it("is in no list of those with nodes", async () => {
     const { context } = contextWith({ nodePools, rules });
     await expect(operations.hold(context, "nodepool/web")).rejects.toThrow("with nodes: default;");
   });
 
-  it.each(["hold", "pause", "resume"] as const)("is refused, also with a record: %s", async (name) => {
-    const gpu = aHeldRecord({ scope: "nodepool/gpu" });
-    for (const records of [[], [gpu]]) {
-      const { context } = contextWith({ nodePools, rules, records });
+  it("can be resumed where it was paused before", async () => {
+    const { context } = contextWith({ nodePools, rules, records: [gpu] });
+    expect(await operations.resume(context, gpu.scope)).toMatchObject({ resumed: [gpu.scope] });
+  });
+
+  it.each([
+    ["hold", [gpu]],
+    ["pause", [gpu]],
+    ["resume", []],
+  ] as const)("is refused: %s", async (name, records) => {
+    for (const recorded of [[], records]) {
+      const { context } = contextWith({ nodePools, rules, records: recorded });
       await expect(operations[name](context, gpu.scope)).rejects.toThrow(
         `Cannot ${name}: the setting nodePools leaves out NodePool gpu`,
       );
