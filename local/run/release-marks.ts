@@ -75,7 +75,7 @@ const generationOf = ({ labels = {} }: SeenNode): KarpenterGeneration =>
 export async function endRecorded(folder: string, { log, reason }: Readonly<{ log: Log; reason: string }>) {
   if (!existsSync(recordIn(folder))) return;
   try {
-    const table = RunTable.open({ folder, clock: systemClock, log });
+    const table = RunTable.openUndamaged({ folder, clock: systemClock, log });
     try {
       const holds = new StoredHolds(table, systemClock);
       const record = (await holds.find(wholeCluster)) ?? emptyRecord(wholeCluster);

@@ -32,25 +32,39 @@ export class RunTable extends ItemsInMemory {
   readonly #options: RunTableOptions;
   readonly #unsaved = new Map<string, readonly [kind: Kind, name: string, fields: Fields]>();
 
-  private constructor(file: string, lost: string | undefined, options: RunTableOptions) {
+  private constructor(options: RunTableOptions, lost: string | undefined) {
     super();
-    this.#file = file;
+    this.#file = recordIn(options.folder);
     this.lost = lost;
     this.#options = options;
   }
 
   /** Opens or creates the record; a damaged one is put aside. */
   static open(options: RunTableOptions): RunTable {
-    const file = recordIn(options.folder);
     try {
-      return RunTable.#read(file, undefined, options);
+      return RunTable.openUndamaged(options);
     } catch (error) {
       if (!(error instanceof DamagedRecordError)) throw error;
-      const lost = putAside(file, options.clock.now());
+      const lost = putAside(recordIn(options.folder), options.clock.now());
       const because = messageOf(error);
       options.log.error("the record is damaged: it was put aside, and a new one begins", { lost, because });
-      return RunTable.#read(file, lost, options);
+      return RunTable.openUndamaged(options, lost);
     }
+  }
+
+  /** The same, but fails where it is damaged. */
+  static openUndamaged(options: RunTableOptions, lost?: string): RunTable {
+    const table = new RunTable(options, lost);
+    try {
+      const disk = table.#open();
+      for (const kind of Object.values(Kind))
+        for (const stored of disk.all(kind)) table.keep(kind, String(stored.item.name), stored);
+    } catch (error) {
+      table.close();
+      if (!(error instanceof NoRoomError)) throw error;
+      table.#reportUnsaved(error);
+    }
+    return table;
   }
 
   /** Whether everything is on the disk. */
@@ -77,20 +91,6 @@ export class RunTable extends ItemsInMemory {
 
   close(): void {
     this.#disk?.close();
-  }
-
-  static #read(file: string, lost: string | undefined, options: RunTableOptions): RunTable {
-    const table = new RunTable(file, lost, options);
-    try {
-      const disk = table.#open();
-      for (const kind of Object.values(Kind))
-        for (const stored of disk.all(kind)) table.keep(kind, String(stored.item.name), stored);
-    } catch (error) {
-      table.close();
-      if (!(error instanceof NoRoomError)) throw error;
-      table.#reportUnsaved(error);
-    }
-    return table;
   }
 
   #open(): RecordFile {

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { KubeConfig } from "@kubernetes/client-node";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { seconds } from "../../lambda/core/duration.ts";
@@ -9,7 +10,7 @@ import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { RecordFile } from "../../local/run/record-file.ts";
 import { endRecorded, releaseMarks } from "../../local/run/release-marks.ts";
-import { RunTable } from "../../local/run/run-table.ts";
+import { RunTable, recordIn } from "../../local/run/run-table.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -96,6 +97,15 @@ describe("the record of a run that ended", () => {
   });
 
   it("may be missing", () => endRecorded(newFolder(), { log, reason: "x" }));
+
+  it("may be damaged: it stays for the next run, which removes its marks", async () => {
+    const folder = newFolder();
+    writeFileSync(recordIn(folder), "no database, but long enough to be one ".repeat(50));
+    await endRecorded(folder, { log, reason: "x" });
+    const table = RunTable.open({ folder, clock: systemClock, log });
+    onTestFinished(() => table.close());
+    expect(table.lost).toBeDefined();
+  });
 
   it.each(["in use", "on a full disk"])("may be %s, which is reported", async (where) => {
     const [folder, log] = [newFolder(), new CollectedLog()];
