@@ -7,7 +7,7 @@ import { FakePods } from "./pods.ts";
 import { viewNode, viewOf } from "./views.ts";
 
 /** One request, in process or over HTTP; `body` is parsed when it is needed. */
-export type ApiRequest = Readonly<{
+type ApiRequest = Readonly<{
   method: string;
   path: string;
   query: URLSearchParams;
@@ -16,7 +16,7 @@ export type ApiRequest = Readonly<{
   body: () => Json;
 }>;
 
-export type ApiAnswer = Readonly<{ status: number; body: Json }>;
+type ApiAnswer = Readonly<{ status: number; body: Json }>;
 
 const eventsPath = /^\/api\/v1\/namespaces\/([^/]+)\/events$/;
 const nodePath = /^\/api\/v1\/nodes(?:\/([^/]+))?$/;

@@ -22,7 +22,7 @@ const ofAutoMode = (name: string) =>
   aNodePool({ name, nodeClass: "eks.amazonaws.com", disruption: { consolidateAfter: "30s" } });
 
 describe("advise on a cluster", () => {
-  it("of which only the nodes may be read, shows what nodes alone tell", async () => {
+  it("of which only the nodes may be read, shows what is known of nodes alone", async () => {
     const annotations = { "karpenter.sh/do-not-disrupt": "true" };
     const nodes = [aNode({ name: "a", annotations }), aNode({ name: "b" })];
     const { exit, answer } = await asJson({ nodes });
@@ -67,7 +67,7 @@ describe("advise on a cluster", () => {
     expect(answer.advice.because).toContain('"run --observe" shows what would be held');
   });
 
-  it("in EKS Auto Mode, tries no setting of the NodePools that AWS lets nobody change", async () => {
+  it("in EKS Auto Mode, tries no setting of the NodePools that AWS keeps as they are", async () => {
     const tried = async (name: string) => {
       const log = churn(20).join("\n");
       const { answer } = await asJson({ ...readable, log, nodePools: [ofAutoMode(name)] });
@@ -89,7 +89,7 @@ describe("advise on a cluster", () => {
     expect(exit).toBe(3);
     expect(output).toContain("Drifted: never: a budget's schedule cannot be read");
     expect(output.match(/NodePool a {2}schedule-unreadable/g)).toHaveLength(2);
-    // What they would open is nobody's window.
+    // A budget that Karpenter cannot read opens no window.
     expect(output).not.toContain("window-without-base");
   });
 

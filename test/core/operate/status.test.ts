@@ -165,7 +165,7 @@ describe("the nodes of a hold in status", () => {
       { scope: batch, drifted: 1, isAwaiting: false },
       { scope: "nodepool/web", drifted: 0, isAwaiting: true },
     ]);
-    // Without NodeClaims nobody knows which node is that of a launch.
+    // Without NodeClaims it is unknown which node is that of a launch.
     world.nodeClaims.refusedWith = 403;
     expect(await scopes()).toMatchObject([{}, { isAwaiting: false }]);
   });
