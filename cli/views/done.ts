@@ -48,7 +48,7 @@ function whyNotHeld(held: HoldAnswer, asked: Asked): Failure | undefined {
   if (observed)
     return new Failure(
       "the request is recorded, and no node is held: the holder only observes",
-      "Set mode=hold to hold nodes.",
+      "`status` prints how to hold from now on.",
     );
   return whyUnfinished(held);
 }
