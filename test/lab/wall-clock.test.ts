@@ -68,9 +68,15 @@ describe("both clocks agree", () => {
   });
 
   it("where the node time is at most 15 % off the range, and those of launches and evictions by chance alone", () => {
-    const { line, differences } = agreementOf(run(42, 12, 4), [run(48, 13, 3), run(58, 13, 3)]);
+    const { line, differences } = agreementOf(run(42, 12, 4), [run(48, 11, 3), run(58, 13, 3)]);
     expect(differences).toEqual([]);
-    expect(line).toBe("node-minutes 42.0 : 48.0–58.0 (allowed 15 %), launched 12 : 13, evicted 4 : 3");
+    expect(line).toBe("node-minutes 42.0 : 48.0–58.0 (allowed 15 %), launched 12 : 11–13, evicted 4 : 3");
+  });
+
+  it("where node time differs by that of one node more, if one launch is apart", () => {
+    expect(agreementOf(run(40, 10), [run(49.9, 11)]).differences).toEqual([]);
+    expect(agreementOf(run(40, 10), [run(50.1, 11)]).differences).toEqual(["nodeMinutes"]);
+    expect(agreementOf(run(40, 10), [run(49.9, 10)]).differences).toEqual(["nodeMinutes"]);
   });
 
   it("where node time differs by more on a machine that let pods wait longer, but by a third at most", () => {
