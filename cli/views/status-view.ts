@@ -48,7 +48,8 @@ export function statusView(
   const shown = (headings: readonly string[], rows: readonly (readonly string[])[]) =>
     table([headings.map((one) => style("dim", one)), ...rows]);
   const rows = scopes.map((scope) => row(scope, status, style, wide));
-  const ends = scopes.flatMap((scope) => (scope.requests.length > 0 ? endsOf(scope, at) : []));
+  const held = scopes.filter(({ state, requests }) => state !== "paused" && requests.length > 0);
+  const ends = held.flatMap((scope) => endsOf(scope, at));
   const nothing = nodesOrphaned > 0 ? [] : ["Nothing is held now."];
   const orphaned = `Nodes with an orphaned mark: ${nodesOrphaned}. The next sweep removes it.`;
   const going = scopes.flatMap((scope) => goingOf(scope, at));
@@ -121,8 +122,16 @@ function notes(status: ScopeStatus, now: Date): string[] {
     ...(observed ? [`Since ${formatMoment(since, now)}: ${describeRemoved(observed)}.`] : []),
     ...(paying ? [`Since ${formatMoment(since, now)}: ${paying}.`] : []),
     ...(drifted > 0 ? [`Drifted nodes of ${scope}, which launches do not hold: ${drifted}.`] : []),
+    ...waiting(status, now),
     ...(isAwaiting ? [`A node that was launched in ${scope} has not joined yet.`] : []),
   ];
+}
+
+/** The requests that go on after a pause. */
+function waiting({ scope, state, until: end, requests }: ScopeStatus, now: Date): string[] {
+  const later = requests.filter(({ until }) => state === "paused" && end && until > end);
+  const each = later.map(({ name, until }) => `${name} until ${formatMoment(until, now)}`);
+  return each.length > 0 ? [`After the pause, ${scope} is held by ${each.join(", ")}.`] : [];
 }
 
 /** The names that the answer has; of more nodes it has only the number. */

@@ -2,7 +2,7 @@ import { after, type Duration, hours, later } from "./duration.ts";
 import { newsIn } from "./figures.ts";
 import { endOf, mostAhead, notJustBefore } from "./launches.ts";
 import type { Launch } from "./ports.ts";
-import type { Quiet, Request, RequestCause, ScopeRecord } from "./record.ts";
+import type { Quiet, Request, ScopeRecord } from "./record.ts";
 import { present } from "./requests.ts";
 import type { Rules } from "./rules.ts";
 
@@ -13,9 +13,7 @@ export const usualPause: Duration = hours(24);
 export type Silence = Readonly<{
   /** Launches before this time count for nothing, however late they are reported. */
   launchesCountFrom: Date;
-  /** Requests from before this time are over: a release or a pause has ended them. Windows go on after a pause. */
-  requestsCountFrom: Date;
-  /** Everything from before this time is over, windows too. */
+  /** Everything from before this time is over. */
   releasedAt: Date;
   /** Why. */
   released?: string;
@@ -40,15 +38,12 @@ export function silenceOf(record: ScopeRecord, whole: ScopeRecord | undefined, n
     quiet && isPossible(quiet.since, now) && (quiet.kind === "paused" || quiet === record.quiet) ? quiet : [],
   );
   const releasedAt = releases.map(({ at }) => at).reduce(later, never);
-  const pauses = quiets.filter(({ kind }) => kind === "paused");
-  const requestsCountFrom = pauses.map(({ until }) => until).reduce(later, releasedAt);
   const launchesCountFrom = quiets.map(({ until }) => until).reduce(later, releasedAt);
   const released = releases.find(({ at }) => at.getTime() === releasedAt.getTime());
   const last = quiets.find(({ until }) => until.getTime() === launchesCountFrom.getTime());
   const on = quiets.filter(({ until }) => until > now).toSorted(byWeight);
   return {
     launchesCountFrom,
-    requestsCountFrom,
     releasedAt,
     ...(released && { released: released.because }),
     ...(on[0] && { quiet: on[0] }),
@@ -56,32 +51,27 @@ export function silenceOf(record: ScopeRecord, whole: ScopeRecord | undefined, n
   };
 }
 
-/** From when on what was asked for counts. */
-export const countFromOf = (cause: RequestCause, { requestsCountFrom, releasedAt }: Silence): Date =>
-  cause === "window" ? releasedAt : requestsCountFrom;
-
-/** The requests that are not over: by their end, a release or a pause. */
+/** The requests that are not over, by their end or a release. A pause ends none: they go on after it. */
 export const requestsThatCount = (
   { requests }: ScopeRecord,
-  silence: Silence,
+  { releasedAt }: Silence,
   now: Date,
-): readonly Request[] => present(requests, now).filter(({ at, cause }) => at >= countFromOf(cause, silence));
+): readonly Request[] => present(requests, now).filter(({ at }) => at >= releasedAt);
 
 /** Why launches or requests hold no longer before their own end; undefined where that has come. */
 export function whyCut(record: ScopeRecord, silence: Silence, rules: Rules): string | undefined {
   const { launchHold, requests } = record;
   const { quiet, last, released, releasedAt, launchesCountFrom } = silence;
   if (quiet?.kind === "paused") return `paused by hand: ${quiet.because}`;
-  const causes = [
-    ...(launchHold
-      ? [{ at: launchHold.lastLaunchAt, countFrom: launchesCountFrom, until: endOf(launchHold, rules).at }]
-      : []),
-    ...requests.map(({ at, until, cause }) => ({ at, countFrom: countFromOf(cause, silence), until })),
-  ];
-  if (released && causes.some(({ at }) => at < releasedAt)) return `released by hand: ${released}`;
-  // A pause or breather that is over may have begun before their own end.
+  const times = [...(launchHold ? [launchHold.lastLaunchAt] : []), ...requests.map(({ at }) => at)];
+  if (released && times.some((at) => at < releasedAt)) return `released by hand: ${released}`;
+  // A pause or breather that is over may have begun before the end of the launch hold.
   const cut = quiet ?? last;
-  const isCut = cut && causes.some(({ at, countFrom, until }) => at < countFrom && until > cut.since);
+  const isCut =
+    cut &&
+    launchHold &&
+    launchHold.lastLaunchAt < launchesCountFrom &&
+    endOf(launchHold, rules).at > cut.since;
   return isCut ? describeQuiet(cut) : undefined;
 }
 

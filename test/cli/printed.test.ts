@@ -55,6 +55,7 @@ const requested = {
 } as const;
 const batch = aScopeStatus({
   ...{ scope: "nodepool/batch", state: "paused", because: "paused by hand: upgrade", since: after(-30) },
+  ...{ until: after(45), requests: requested.requests },
 });
 const web = aScopeStatus({
   ...{ scope: "nodepool/web", state: "breather", since: after(-5), until: after(5) },

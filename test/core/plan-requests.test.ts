@@ -138,18 +138,24 @@ describe("a pause", () => {
     quiet: aQuiet("paused", { since: at(minute), ...about }),
   });
 
-  it("holds nothing, ends what is on, and says so", () => {
+  it("holds nothing, ends the hold that is on, and says so", () => {
     const record = aHeldRecord({ ...paused(5), requests: [aRequest()] });
     const plan = planAt(5, { record });
     expect(plan).toMatchObject({ because: "paused by hand: upgrade", dueAt: at(5) });
     expect(plan.until).toBeUndefined();
   });
 
-  it("is over for good: neither the launches before and in it nor the requests before it hold after it", () => {
-    const passes = new Passes({}, aHeldRecord({ ...paused(5, { until: at(8) }), requests: [aRequest()] }));
+  it("ends launches for good, those before and in it, and no request", () => {
+    const passes = new Passes({}, aHeldRecord(paused(5, { until: at(8) })));
     for (const minute of [5, 7, 8, 9])
       expect(passes.at(minute, [launchAt(4), launchAt(6)]).until).toBeUndefined();
     expect(passes.at(9, [launchAt(8)]).until).toEqual(at(28));
+    const asked = new Passes({}, aHeldRecord({ ...paused(5, { until: at(8) }), requests: [aRequest()] }));
+    expect([5, 7, 8].map((minute) => asked.at(minute, [launchAt(4)]).until)).toEqual([
+      undefined,
+      undefined,
+      at(60),
+    ]);
   });
 
   it("is why a hold ended, also where a look comes after it; but not where that hold was over before", () => {

@@ -28,22 +28,13 @@ export const mistakes: readonly Mistake[] = [
     "launchesCountFrom = releasedAt;",
   ),
   mistake(
-    "a pause ends no request",
+    "a pause ends a request",
     "quiet.ts",
-    "pauses.map(({ until }) => until).reduce(later, releasedAt)",
-    "releasedAt",
+    "  { releasedAt }: Silence,",
+    "  { launchesCountFrom: releasedAt }: Silence,",
   ),
-  mistake(
-    "a pause ends a window",
-    "quiet.ts",
-    'cause === "window" ? releasedAt : requestsCountFrom',
-    "requestsCountFrom",
-  ),
-  mistake(
-    "a release by hand ends no request",
-    "quiet.ts",
-    ".filter(({ at, cause }) => at >= countFromOf(cause, silence))",
-  ),
+  mistake("a request holds in a pause", "demand.ts", " && !isPaused(silence);", ";"),
+  mistake("a release by hand ends no request", "quiet.ts", ".filter(({ at }) => at >= releasedAt)"),
   mistake(
     "drifted nodes are held",
     "plan-nodes.ts",

@@ -73,7 +73,7 @@ async function passOnTime(stage: Stage, time: Duration, check: () => void): Prom
   if (time > 0) await stage.pass(end.getTime() - world.time.getTime());
 }
 
-/** A drift is seen by the next look, which may be a sweep, and so is a window after a pause. */
+/** A drift is seen by the next look, which may be a sweep, and so is a request after a pause. */
 function checkInTime({ world, watcher, karpenter }: Stage, since: Map<string, Date>): void {
   const looks = world.queue.messages.filter(({ body }) => body.includes('"kind":"scope"'));
   const ofScopes = Object.groupBy(looks, ({ body }) => body);

@@ -2,7 +2,7 @@ import { after, type Duration, earlier, formatDuration, later } from "../duratio
 import { BadInputError, withMore } from "../errors.ts";
 import { notJustBefore } from "../launches.ts";
 import type { Changed, PassContext } from "../ports.ts";
-import { countFromOf, describeQuiet, isPaused, requestsThatCount, silenceOf } from "../quiet.ts";
+import { describeQuiet, isPaused, requestsThatCount, silenceOf } from "../quiet.ts";
 import { reconcile, type Trigger } from "../reconcile.ts";
 import type { Request, RequestCause, ScopeRecord } from "../record.ts";
 import { type Granted, longestWindow, withRequest } from "../requests.ts";
@@ -86,8 +86,8 @@ function asking(request: HoldRequest): Readonly<{ trigger: Trigger; granted: () 
     };
     const silence = silenceOf(record, whole, now);
     // A person asks now, and so after every release that is recorded, whichever clock recorded it.
-    const countFrom = countFromOf(request.cause, silence);
-    const at = request.at ? notJustBefore(earlier(request.at, now), countFrom) : later(now, countFrom);
+    const { releasedAt } = silence;
+    const at = request.at ? notJustBefore(earlier(request.at, now), releasedAt) : later(now, releasedAt);
     const asked: Request = {
       name: request.name,
       cause: request.cause,
@@ -95,13 +95,10 @@ function asking(request: HoldRequest): Readonly<{ trigger: Trigger; granted: () 
       at,
       until: after(at, request.for),
     };
-    // A window that begins in a pause holds after it.
-    if (isPaused(silence) && silence.quiet && request.cause !== "window") {
-      const because = `${describeQuiet(silence.quiet)}: resume first`;
-      if (request.cause === "person") throw new BadInputError("Cannot hold", [because]);
-      return unchanged("refuse", because);
-    }
-    if (at < countFrom) return unchanged("leave", "a release or a pause has ended everything from before");
+    // An event or a window of a pause holds after it; a person wants to hold now.
+    if (isPaused(silence) && silence.quiet && request.cause === "person")
+      throw new BadInputError("Cannot hold", [`${describeQuiet(silence.quiet)}: resume first`]);
+    if (at < releasedAt) return unchanged("leave", "a release has ended everything from before");
     // A request that was released with everything else may still be there, and would count as the same one.
     const present = requestsThatCount(record, silence, now);
     granted = withRequest(present, asked, now);

@@ -5,7 +5,7 @@ import type { AutoFigures, Verdict } from "../pays.ts";
 import { type Plan, planScope } from "../plan.ts";
 import { awaitedSince, driftedNodes, holdable, nodesWithJobs, type ScopeView } from "../plan-nodes.ts";
 import type { PassContext, SeenNode } from "../ports.ts";
-import { type Silence, silenceOf } from "../quiet.ts";
+import { isPaused, type Silence, silenceOf } from "../quiet.ts";
 import { type Figures, type Hold, noFigures, type Request, type ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
 import { isOfRules, type Rules } from "../rules.ts";
@@ -13,7 +13,7 @@ import { type Scope, wholeCluster } from "../scope.ts";
 import { withoutOwner } from "../sweep.ts";
 import { accountOf, partOf, readView, rulesFor, withPossibleAccount } from "../view.ts";
 
-/** A request that is on, as an operator wants to see it. */
+/** A request that holds, or that waits for the end of a pause, as an operator wants to see it. */
 export type RequestStatus = Omit<Request, "at" | "releasedAt"> & Readonly<{ since: Date }>;
 
 /** One scope as an operator wants to see it. */
@@ -130,15 +130,16 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
   const { verdicts = [] } = plan.isRequested ? {} : accountOf(view, record, rules, now);
   const { launchHold } = plan.record;
   const isHeld = record.hold !== undefined && plan.until !== undefined;
-  // A window goes on after a pause, and holds nothing until then.
-  const requests = isHeld ? plan.record.requests.filter((one) => isOn(one, now)) : [];
+  const silence = silenceOf(record, beside, now);
+  const isShown = isHeld || isPaused(silence);
+  const requests = isShown ? plan.record.requests.filter((one) => isOn(one, now)) : [];
   // Over, and no node has its mark any more: the next pass only moves it to the history.
   const isGone = !isHeld && names.length === 0;
   const { hold, figures } = isGone ? { hold: undefined, figures: noFigures } : record;
   const counts = Object.values(figures.launches).reduce((a, b) => a + b, 0);
   return {
     scope,
-    ...stateOf({ hold, figures }, plan, silenceOf(record, beside, now)),
+    ...stateOf({ hold, figures }, plan, silence),
     ...(hold && { holdId: hold.id, since: hold.startedAt }),
     ...(isHeld && { until: plan.until }),
     ...(launchHold && isHeld && { launchesUntil: endOf(launchHold, rules).at }),

@@ -100,7 +100,7 @@ describe("a request of an event or a window", () => {
       }),
     ]);
     expect(await ask(byEvent, 5)).toMatchObject({
-      because: "a release or a pause has ended everything from before",
+      because: "a release has ended everything from before",
     });
     expect(await ask({ ...aWindow, at: at(1) }, 5)).toMatchObject({
       because: "the request was released since",
@@ -125,11 +125,11 @@ describe("a request of an event or a window", () => {
     expect(await aWorld().ask({ ...byEvent, at: at(600) })).toMatchObject({ until: at(45) });
   });
 
-  it("is refused without an error in a pause: nothing is held, and no retry would help", async () => {
+  it("is recorded in a pause, and holds nothing before its end", async () => {
     const { ask, record } = aWorld([aRecord({ quiet: aQuiet("paused") })]);
     const answer = await ask(byEvent, 5);
-    expect(answer.because).toMatch(/^paused by hand until .+: upgrade: resume first$/);
-    expect([answer.until, record()?.requests]).toEqual([undefined, []]);
+    expect(answer).toMatchObject({ until: at(45), marked: 0 });
+    expect([answer.heldUntil, record()?.hold]).toEqual([undefined, undefined]);
   });
 
   it("that is one too many is left, without an error", async () => {

@@ -80,7 +80,7 @@ export class Duties {
     must(isCounted, "a launch that is handled is counted", () => ({ launch, versions }));
   }
 
-  /** Every event and window holds, unless it is over, released, too long, or no scope of the settings; in a pause only windows. */
+  /** Every event and window is recorded, unless it is over, released, too long, or no scope of the settings. */
   #checkWish(by: Invocation, { scope, name, cause, at: began = by.begunAt, for: length }: Wish): void {
     const { world, records } = this.#facts;
     const { settings, skew, begunAt } = by;
@@ -93,11 +93,11 @@ export class Duties {
     const isRecorded = records.knownSince(by, scope).some((known) => {
       const { requests } = known.record;
       const own = requests.find((one) => one.name === name);
-      const isReleased = at < releasedAt(known, cause) || (own?.releasedAt && at <= own.releasedAt);
-      const isRefused = (cause !== "window" && isPaused(known, from)) || requests.length >= 50;
-      return isReleased || isRefused || (own && own.until >= until);
+      const isReleased = at < releasedAt(known) || (own?.releasedAt && at <= own.releasedAt);
+      const isFull = requests.length >= 50;
+      return isReleased || isFull || (own && own.until >= until);
     });
-    must(isRecorded, "an event or a window is held", () => ({
+    must(isRecorded, "an event or a window is recorded", () => ({
       name,
       scope,
       versions: records.since(by, scope),

@@ -1,5 +1,5 @@
 import { after, type Duration, hours } from "../../../lambda/core/duration.ts";
-import type { LaunchHold, Request, RequestCause, ScopeRecord } from "../../../lambda/core/record.ts";
+import type { LaunchHold, Request, ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { nodePoolOf, type Scope } from "../../../lambda/core/scope.ts";
 
@@ -49,18 +49,15 @@ export const isCapped = (held: LaunchHold, rules: Rules): boolean =>
 
 const records = ({ record, whole }: Known) => [record, ...(whole ? [whole] : [])];
 
-/** Everything that was asked for before was ended by hand: by a release, or by a pause, which ends no window. */
-export const releasedAt = (known: Known, cause?: RequestCause): Date =>
-  latest(
-    records(known).flatMap(({ released, quiet }) => [
-      ...(released ? [released.at] : []),
-      ...(quiet?.kind === "paused" && cause !== "window" ? [quiet.until] : []),
-    ]),
-  );
+/** Everything that was asked for before was ended by a release. */
+export const releasedAt = (known: Known): Date =>
+  latest(records(known).flatMap(({ released }) => (released ? [released.at] : [])));
 
 /** Launches from before hold nothing: a release, a pause or the scope's own breather says so. */
-export const silencedUntil = (known: Known): Date =>
-  latest([releasedAt(known), known.record.quiet?.until ?? new Date(0)]);
+export const silencedUntil = (known: Known): Date => {
+  const pauses = records(known).flatMap(({ quiet }) => (quiet?.kind === "paused" ? [quiet.until] : []));
+  return latest([releasedAt(known), ...pauses, known.record.quiet?.until ?? new Date(0)]);
+};
 
 /** Whether a write begins a breather; a resume ends one sooner. */
 export const beginsBreather = ({ quiet: old }: ScopeRecord, { quiet: now }: ScopeRecord): boolean =>
@@ -71,7 +68,7 @@ export const isPaused = (known: Known, now: Date): boolean =>
 
 /** The requests that are not over by their release. */
 export const requestsOf = (known: Known): readonly Request[] =>
-  known.record.requests.filter((one) => !one.releasedAt && one.at >= releasedAt(known, one.cause));
+  known.record.requests.filter((one) => !one.releasedAt && one.at >= releasedAt(known));
 
 /** Until when a scope is held; undefined where it is not. A pause may be looked at from another time, where clocks differ. */
 export function heldUntil(known: Known, now: Date, pausedAt = now): Date | undefined {

@@ -172,7 +172,7 @@ function checkRequests(written: Written): void {
   const isReleasing = asked?.do === "release" && asked.scope === scope;
   for (const old of before.requests) {
     const now = record.requests.find(({ name }) => name === old.name);
-    const isOver = old.until <= to || known.some((one) => old.at < releasedAt(one, old.cause));
+    const isOver = old.until <= to || known.some((one) => old.at < releasedAt(one));
     must(now !== undefined || isOver, "a request lasts until its own end", facts);
     if (!now || isDeepStrictEqual(now, old)) continue;
     const { releasedAt: at, ...rest } = now;
@@ -200,7 +200,7 @@ function isWished({ by, scope, from, to, known }: Written, request: Request): bo
     const isNow = (isBetween(at, from, to) || isAfterRelease) && (!wish.at || wish.at >= at);
     // And an event in the second of the release.
     const isInDoubt =
-      known.some((one) => isSame(releasedAt(one, cause), at)) &&
+      known.some((one) => isSame(releasedAt(one), at)) &&
       wish.at !== undefined &&
       isSame(wholeSecond(wish.at), wholeSecond(at));
     return (isNow || isInDoubt || isSame(wish.at, at)) && isSame(until, after(at, wish.for));

@@ -28,7 +28,7 @@ export type Unfinished = Readonly<{
   needs: readonly string[];
   isForSweeps?: true;
   isClosing?: true;
-  /** A window holds again after a pause: no message says so. */
+  /** A request holds again after a pause: no message says so. */
   isAfterPause?: boolean;
 }>;
 
@@ -53,7 +53,7 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   const { scope, hold, unreadable } = record;
   if (unreadable) yield { scope, text: `the record of ${scope} cannot be read`, needs: [] };
   const isHeld = isSurelyHeld(known, world.time, skew);
-  const isAfterPause = isOfWindow(known, world.time, skew);
+  const isAfterPause = isOfRequest(known, world.time, skew);
   if (isHeld && (!hold || hold.ended))
     yield { scope, text: `${scope} is to be held`, needs: [], isAfterPause };
   if (!hold) return;
@@ -71,12 +71,11 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   if (!isSet) yield { scope, text: `no one-shot for ${hold.id}`, needs: ["arm"], isForSweeps: true };
 }
 
-/** Whether no hold is on, and nothing but a window needs one. */
-function isOfWindow(known: Known, now: Date, skew: number): boolean {
-  const { hold, requests } = known.record;
-  const others = requests.filter(({ cause }) => cause !== "window");
-  const isOther = isSurelyHeld({ ...known, record: { ...known.record, requests: others } }, now, skew);
-  return (!hold || hold.ended !== undefined) && !isOther;
+/** Whether no hold is on, and nothing but a request needs one. */
+function isOfRequest(known: Known, now: Date, skew: number): boolean {
+  const { hold } = known.record;
+  const isOfLaunch = isSurelyHeld({ ...known, record: { ...known.record, requests: [] } }, now, skew);
+  return (!hold || hold.ended !== undefined) && !isOfLaunch;
 }
 
 /** A hold that ends within a minute of its start, or of a launch, is left for this minute: it may still be marked. */
@@ -119,7 +118,7 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
   const isTheirs = isOlder
     ? ![undefined, "true"].includes(value)
     : label !== undefined || value !== undefined;
-  const isAfterPause = isOfWindow(known, time, skew);
+  const isAfterPause = isOfRequest(known, time, skew);
   if (!isTheirs) yield { scope, text: `${name} lacks a mark of ${scope}`, needs, isAfterPause };
 }
 
