@@ -1,5 +1,6 @@
 import { flagOf } from "../terminal/setting-flags.ts";
 import { quoted } from "../terminal/text.ts";
+import { unreadableIn } from "./allowed.ts";
 import type { Account } from "./history.ts";
 import { type NodePool, patchOf } from "./objects.ts";
 import type { Applies, Candidate, Ranking } from "./rank.ts";
@@ -34,6 +35,13 @@ export type Known = Readonly<{
 
 /** The best candidate and what applies it; also that the holder is not needed. */
 export function advise({ ranking, accounts, pools, isClosed, place }: Known): Advice {
+  const broken = pools.filter((pool) => unreadableIn(pool).length > 0).map(({ metadata }) => metadata.name);
+  if (ranking.because && isClosed && broken.length > 0)
+    return {
+      verdict: "unknown",
+      because: `Nothing is ranked: Karpenter consolidates no node, because it cannot read a budget's schedule (${broken.join(", ")}). Correct it, and look again.`,
+      commands: [],
+    };
   if (ranking.because && isClosed)
     return {
       verdict: "nothing",

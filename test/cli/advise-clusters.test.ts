@@ -91,6 +91,8 @@ describe("advise on a cluster", () => {
     expect(output.match(/NodePool a {2}schedule-unreadable/g)).toHaveLength(2);
     // A budget that Karpenter cannot read opens no window.
     expect(output).not.toContain("window-without-base");
+    expect(output).toContain("Nothing is ranked: Karpenter consolidates no node, because it cannot read");
+    expect(output).not.toContain("You do not need the holder");
   });
 
   it("whose NodePools are paused by a budget of 0, needs no holder", async () => {
