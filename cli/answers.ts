@@ -175,6 +175,8 @@ export const parseResumed = reading(
     fields({
       because: anyText,
       resumed: list(scope, many),
+      failed: count,
+      left: flag,
       isPaused: v.exactOptional(v.literal(true, "true")),
     }),
   ),

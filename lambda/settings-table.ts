@@ -110,7 +110,7 @@ export const holderSettings = {
   driftWait: {
     value: { kind: "duration", least: 0, most: hours(24 * 7) },
     default: "0s",
-    help: "how long after it drifted launches hold a node at most; `0s`: not at all, so that a roll goes on",
+    help: "how long launches still hold a node after it drifted; `0s`: not at all, so that Karpenter replaces it",
   },
   karpenter: {
     value: { kind: "choice", choices: ["v1", "v0.31"] },

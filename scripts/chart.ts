@@ -52,7 +52,7 @@ const valuesOf = (image: string): Readonly<Record<string, Value>> => ({
     schema: { type: "integer", minimum: 1, maximum: 2 },
   },
   "storage.enabled": flag(
-    "keep the record on a volume; without one, a Pod that moves forgets requests, pauses and history",
+    "keep the record on a volume; without one, each new Pod forgets requests, pauses and history",
   ),
   "storage.size": text("size of the volume", "1Gi"),
   "storage.className": text("its storage class; the cluster's default if empty, none if -"),

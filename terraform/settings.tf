@@ -67,7 +67,7 @@ variable "node_pools" {
 }
 
 variable "drift_wait" {
-  description = "how long after it drifted launches hold a node at most; 0s: not at all, so that a roll goes on (to 168h) (default: 0s)"
+  description = "how long launches still hold a node after it drifted; 0s: not at all, so that Karpenter replaces it (to 168h) (default: 0s)"
   type        = string
   default     = null
 }

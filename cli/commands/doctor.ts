@@ -26,7 +26,7 @@ export const doctor = (terminal: Terminal): Command =>
         "--kubeconfig <path>",
         "your own kubeconfig: also compare the rights in the cluster with the manifest, and check NodePools",
       )
-      .option("--strict", "end with exit code 1 also where something is only to be looked at")
+      .option("--strict", "end with exit code 1 for warnings, too")
       .option("--context <name>", "the kubeconfig's context (default: its current one)")
       .action((options: DoctorOptions) => check(options, terminal)),
     [
@@ -37,7 +37,7 @@ export const doctor = (terminal: Terminal): Command =>
       ],
       ["doctor --cluster prod --fix", "also enable again what was turned off"],
       ["doctor --cluster prod -o json | jq '.findings[] | select(.verdict==\"fail\")'", "for a program"],
-      ["doctor --cluster prod --strict", "in CI: exit code 0 only if there is nothing to look at"],
+      ["doctor --cluster prod --strict", "in CI: exit code 0 only without warnings"],
     ],
   );
 
@@ -77,7 +77,7 @@ async function check(options: DoctorOptions, terminal: Terminal): Promise<void> 
   const isBroken = wrong.some(({ verdict }) => verdict === "fail");
   const canFix = wrong.some(({ fix }) => fix) && !options.fix;
   throw new Failure(
-    `${isBroken ? "broken" : "to look at"}: ${[...new Set(wrong.map(({ link }) => link))].join(", ")}`,
+    `${isBroken ? "broken" : "warnings"}: ${[...new Set(wrong.map(({ link }) => link))].join(", ")}`,
     canFix ? "Some of it can be fixed with --fix." : "Follow the remedies above.",
   );
 }

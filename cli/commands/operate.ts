@@ -97,7 +97,7 @@ export const release = (terminal: Terminal): Command =>
 export const pause = (terminal: Terminal): Command =>
   withExamples(
     operation("pause", terminal, whatPaused)
-      .description("Release all nodes and hold nothing for a while, or until resumed.")
+      .description("Release all nodes and hold nothing for a while, or until resumed. Then requests go on.")
       .option(
         "--for <duration>",
         `how long, 1m to 2160h (default: ${formatDuration(usualPause)})`,
@@ -111,13 +111,13 @@ export const pause = (terminal: Terminal): Command =>
     ],
   );
 
-/** Ends a pause or a breather. */
+/** Ends a pause or a breather: requests hold again, and launches count. */
 export const resume = (terminal: Terminal): Command =>
   withExamples(
     operation("resume", terminal, whatResumed)
-      .description("End a pause or a breather: launches count again.")
+      .description("End a pause or a breather: requests hold again, and launches count.")
       .addOption(scopeFlag()),
-    [["resume --cluster prod", "let launches count again"]],
+    [["resume --cluster prod", "let launches and requests hold again"]],
   );
 
 /** Asks the holder to do something now, and prints what it did; what is not as it was asked for fails. */

@@ -93,11 +93,13 @@ export function whatPaused(answer: unknown, { flags }: Readonly<{ flags: string 
 
 /** What became of a resume. */
 export function whatResumed(answer: unknown): Done {
-  const { resumed, isPaused, because } = parseResumed(answer);
+  const { resumed, isPaused, because, ...nodes } = parseResumed(answer);
   const isResumed = resumed.length > 0;
   return {
     lines: [isResumed ? `Resumed ${resumed.join(", ")}: ${because}.` : `Nothing to resume: ${because}.`],
-    failure: isPaused && new Failure("it is still paused", "Resume the whole cluster: --scope cluster."),
+    failure: isPaused
+      ? new Failure("it is still paused", "Resume the whole cluster: --scope cluster.")
+      : whyUnfinished(nodes),
   };
 }
 

@@ -48,8 +48,7 @@ export function statusView(
   const shown = (headings: readonly string[], rows: readonly (readonly string[])[]) =>
     table([headings.map((one) => style("dim", one)), ...rows]);
   const rows = scopes.map((scope) => row(scope, status, style, wide));
-  const held = scopes.filter(({ state, requests }) => state !== "paused" && requests.length > 0);
-  const ends = held.flatMap((scope) => endsOf(scope, at));
+  const ends = scopes.flatMap((scope) => (scope.requests.length > 0 ? endsOf(scope, at) : []));
   const nothing = nodesOrphaned > 0 ? [] : ["Nothing is held now."];
   const orphaned = `Nodes with an orphaned mark: ${nodesOrphaned}. The next sweep removes it.`;
   const going = scopes.flatMap((scope) => goingOf(scope, at));
@@ -58,7 +57,7 @@ export function statusView(
     "",
     ...(rows.length > 0 ? shown([...heading, ...rest, "WHY"], rows) : nothing),
     ...(ends.length > 0
-      ? ["", ...shown(["HELD BY", "SCOPE", "CAUSE", "SINCE", "UNTIL", "REASON"], ends)]
+      ? ["", ...shown(["ASKED BY", "SCOPE", "CAUSE", "SINCE", "UNTIL", "REASON"], ends)]
       : []),
     ...(going.length > 0 ? ["", ...shown(["NODE", "SCOPE", "GOES", "WHY"], going)] : []),
     ...(nodesOrphaned > 0 ? [style("yellow", orphaned)] : []),
@@ -89,7 +88,7 @@ function row(scope: ScopeStatus, { at, rules }: StatusAnswer, style: Style, wide
 
 const capped = " capped";
 
-/** What holds a scope, each with its own end: its launches, and every request. */
+/** What asks for a hold of a scope, each with its own end: its launches, and every request. */
 function endsOf(status: ScopeStatus, now: Date): string[][] {
   const { scope, launchesUntil, requests } = status;
   const ofLaunches = [
@@ -122,16 +121,8 @@ function notes(status: ScopeStatus, now: Date): string[] {
     ...(observed ? [`Since ${formatMoment(since, now)}: ${describeRemoved(observed)}.`] : []),
     ...(paying ? [`Since ${formatMoment(since, now)}: ${paying}.`] : []),
     ...(drifted > 0 ? [`Drifted nodes of ${scope}, which launches do not hold: ${drifted}.`] : []),
-    ...waiting(status, now),
     ...(isAwaiting ? [`A node that was launched in ${scope} has not joined yet.`] : []),
   ];
-}
-
-/** The requests that go on after a pause. */
-function waiting({ scope, state, until: end, requests }: ScopeStatus, now: Date): string[] {
-  const later = requests.filter(({ until }) => state === "paused" && end && until > end);
-  const each = later.map(({ name, until }) => `${name} until ${formatMoment(until, now)}`);
-  return each.length > 0 ? [`After the pause, ${scope} is held by ${each.join(", ")}.`] : [];
 }
 
 /** The names that the answer has; of more nodes it has only the number. */

@@ -61,18 +61,14 @@ export const requestsThatCount = (
 /** Why launches or requests hold no longer before their own end; undefined where that has come. */
 export function whyCut(record: ScopeRecord, silence: Silence, rules: Rules): string | undefined {
   const { launchHold, requests } = record;
-  const { quiet, last, released, releasedAt, launchesCountFrom } = silence;
+  const { quiet, last, released, releasedAt } = silence;
   if (quiet?.kind === "paused") return `paused by hand: ${quiet.because}`;
   const times = [...(launchHold ? [launchHold.lastLaunchAt] : []), ...requests.map(({ at }) => at)];
   if (released && times.some((at) => at < releasedAt)) return `released by hand: ${released}`;
   // A pause or breather that is over may have begun before the end of the launch hold.
-  const cut = quiet ?? last;
   const isCut =
-    cut &&
-    launchHold &&
-    launchHold.lastLaunchAt < launchesCountFrom &&
-    endOf(launchHold, rules).at > cut.since;
-  return isCut ? describeQuiet(cut) : undefined;
+    last && launchHold && launchHold.lastLaunchAt < last.until && endOf(launchHold, rules).at > last.since;
+  return isCut ? describeQuiet(last) : undefined;
 }
 
 type Reported = Readonly<{ launches: readonly Launch[]; seen: ScopeRecord["seen"]; now: Date }>;

@@ -10,7 +10,7 @@ export async function stillHeld(
   context: CallContext,
 ): Promise<Readonly<{ nodes: number | "unknown"; until: Date }> | undefined> {
   const present = (await holds.all()).records.filter(({ hold }) => hold);
-  const ends = present.flatMap((record) => untilOf(record, rules) ?? record.hold?.ended?.at ?? []);
+  const ends = present.flatMap((record) => record.hold?.ended?.at ?? untilOf(record, rules) ?? []);
   if (ends.length === 0) return undefined;
   const ids = new Set(present.map(({ hold }) => hold?.id));
   const marked = await nodes.listMarked(context).then(

@@ -27,7 +27,7 @@ describe("an answer of the control function", () => {
     };
     const ended = { because: "x", heldUntil: noon, released: 2, kept: 0, failed: 0, left: false };
     const paused = { ...ended, until: noon };
-    const resumed = { because: "x", isPaused: true, resumed: ["cluster"] };
+    const resumed = { because: "x", isPaused: true, resumed: ["cluster"], failed: 0, left: false };
     expect(parseStatus(overTheWire(aStatus))).toEqual(aStatus);
     expect(parseHistory(overTheWire({ holds: [aPastHold()] }))).toEqual([aPastHold()]);
     expect(parseHeld(overTheWire(begun))).toEqual(begun);

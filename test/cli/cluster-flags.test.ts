@@ -7,7 +7,12 @@ import { typed } from "../support/typed.ts";
 import { holder } from "./fake-control.ts";
 
 it("takes the cluster from the environment where no flag names it", async () => {
-  const control = await holder(() => ({ resumed: [], because: "nothing was paused" }));
+  const control = await holder(() => ({
+    resumed: [],
+    because: "nothing was paused",
+    failed: 0,
+    left: false,
+  }));
   control.env = { KARPENTER_NODE_HOLDER_CLUSTER: "staging" };
   await control.run("resume");
   await control.run("resume", "--cluster", "prod");

@@ -62,13 +62,13 @@ describe("doctor", () => {
     },
   );
 
-  it("ends with 1 for what is only to be looked at, if that is asked for", async () => {
+  it("ends with 1 for warnings, if that is asked for", async () => {
     account = anAccount(alarmsWith(anAlarm("sweep-silent", "ALARM")));
     const { exit, output } = await doctor("-o", "json");
     expect([exit, JSON.parse(output).verdict]).toEqual([0, "warn"]);
     const strict = await doctor("--strict");
     expect(strict.exit).toBe(1);
-    expect(strict.reported).toMatch(/^error: to look at: .*alarms/);
+    expect(strict.reported).toMatch(/^error: warnings: .*alarms/);
   });
 
   it("checks again after a fix, and ends as that check does", async () => {

@@ -39,6 +39,7 @@ describe("an action", () => {
   };
   const { until: _, ...notGranted } = granted;
   const released = { because: "x", released: 2, kept: 0, failed: 0, left: false };
+  const resumed = { resumed: ["nodepool/a"], because: "x", failed: 0, left: false };
   const hold = ["hold", "--reason", "x"];
   const holdFor = [...hold, "--for", "2h"];
   const force = ["release", "--force"];
@@ -56,7 +57,8 @@ describe("an action", () => {
     [force, { ...released, heldUntil: since }, "nodes are held again"],
     [named, { ...released, left: true }, "some are not changed yet"],
     [["pause"], { ...released, until: since, left: true }, "some are not changed yet"],
-    [["resume"], { resumed: ["nodepool/a"], isPaused: true, because: "x" }, "it is still paused"],
+    [["resume"], { ...resumed, isPaused: true }, "it is still paused"],
+    [["resume"], { ...resumed, failed: 3 }, "3 nodes could not be changed"],
   ])("that did not ends with 1 and says why, also for programs: %j, %j", async (words, answer, what) => {
     const prod = await holder(() => answer);
     for (const form of ["table", "json"]) {

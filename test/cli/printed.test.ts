@@ -146,6 +146,7 @@ it("reports actions as was reviewed", async () => {
   const released = { released: 2, kept: 0, failed: 0, left: false, because: "released by hand: done" };
   const nothing = { ...released, released: 0, because: "no launch and no request counts" };
   const ended = { ...released, because: "request deploy-123 was released" };
+  const allDone = { failed: 0, left: false };
   const answers: readonly (readonly [line: string, answer: object])[] = [
     ["hold --reason x --for 45m --scope nodepool/a", granted],
     ["hold --reason x --name deploy-123", { ...granted, name: "deploy-123", heldUntil: later, marked: 0 }],
@@ -163,11 +164,11 @@ it("reports actions as was reviewed", async () => {
     ["pause", { ...released, until, failed: 3 }],
     ["pause --for 2h -o json", { ...released, until }],
     ["pause --for 2h", { ...released, until }],
-    ["resume", { resumed: ["cluster", "nodepool/a"], because: "the pause is over" }],
-    ["resume", { resumed: [], because: "nothing was paused" }],
+    ["resume", { ...allDone, resumed: ["cluster", "nodepool/a"], because: "the pause is over" }],
+    ["resume", { ...allDone, resumed: [], because: "nothing was paused" }],
     [
       "resume --scope nodepool/a",
-      { resumed: [], isPaused: true, because: "the whole cluster is still paused" },
+      { ...allDone, resumed: [], isPaused: true, because: "the whole cluster is still paused" },
     ],
     ["history", { holds: [] }],
   ];

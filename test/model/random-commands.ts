@@ -115,8 +115,7 @@ const good: readonly Weighted[] = [
   [8, command("launch", goodLaunch)],
   [6, command("deliver", { ...deliver, ...goodDay })],
   [5, command("fire", { which: index, isEarly: among(false), isDuplicated: among(false), ...goodDay })],
-  // Whether a request or a pause came first is decided by their clocks.
-  [3, command("ask", { request, ...goodDay, skew: among(0) })],
+  [3, command("ask", { request, ...goodDay })],
   [1, command("send", { hold, duplicatesAfter: fc.array(among(0, seconds(20)), { maxLength: 1 }) })],
   // Zero means: until the next event is due.
   [10, command("pass", { time: among(0, 0, 0, 700, minutes(1), minutes(5), minutes(15)) })],

@@ -2,7 +2,7 @@ import { after, type Duration, earlier, formatDuration, later } from "../duratio
 import { BadInputError, withMore } from "../errors.ts";
 import { notJustBefore } from "../launches.ts";
 import type { Changed, PassContext } from "../ports.ts";
-import { describeQuiet, isPaused, requestsThatCount, silenceOf } from "../quiet.ts";
+import { describeQuiet, requestsThatCount, silenceOf } from "../quiet.ts";
 import { reconcile, type Trigger } from "../reconcile.ts";
 import type { Request, RequestCause, ScopeRecord } from "../record.ts";
 import { type Granted, longestWindow, withRequest } from "../requests.ts";
@@ -80,10 +80,6 @@ export async function holdByHand(
 function asking(request: HoldRequest): Readonly<{ trigger: Trigger; granted: () => Granted }> {
   let granted: Granted = { action: "leave", because: "nothing was decided", requests: [] };
   const change = (record: ScopeRecord, now: Date, whole?: ScopeRecord): ScopeRecord => {
-    const unchanged = (action: Granted["action"], because: string) => {
-      granted = { action, because, requests: record.requests };
-      return record;
-    };
     const silence = silenceOf(record, whole, now);
     // A person asks now, and so after every release that is recorded, whichever clock recorded it.
     const { releasedAt } = silence;
@@ -96,9 +92,13 @@ function asking(request: HoldRequest): Readonly<{ trigger: Trigger; granted: () 
       until: after(at, request.for),
     };
     // An event or a window of a pause holds after it; a person wants to hold now.
-    if (isPaused(silence) && silence.quiet && request.cause === "person")
+    if (silence.quiet?.kind === "paused" && request.cause === "person")
       throw new BadInputError("Cannot hold", [`${describeQuiet(silence.quiet)}: resume first`]);
-    if (at < releasedAt) return unchanged("leave", "a release has ended everything from before");
+    if (at < releasedAt) {
+      const because = "a release has ended everything from before";
+      granted = { action: "leave", because, requests: record.requests };
+      return record;
+    }
     // A request that was released with everything else may still be there, and would count as the same one.
     const present = requestsThatCount(record, silence, now);
     granted = withRequest(present, asked, now);

@@ -1,7 +1,7 @@
 import { after, type Duration, earlier, later } from "../duration.ts";
-import { BadInputError, withMore } from "../errors.ts";
+import { attemptAll, BadInputError, withMore } from "../errors.ts";
 import type { Changed, PassContext } from "../ports.ts";
-import { describeQuiet, isPaused, isPossible, silenceOf, usualPause } from "../quiet.ts";
+import { describeQuiet, isPossible, silenceOf, usualPause } from "../quiet.ts";
 import { type Outcome, reconcile, type Trigger } from "../reconcile.ts";
 import type { Quiet, ReleasedByHand, ScopeRecord } from "../record.ts";
 import { isOn, withoutRequest } from "../requests.ts";
@@ -74,7 +74,8 @@ export async function pause(
   const change = (record: ScopeRecord, now: Date): ScopeRecord => {
     const { quiet: before } = record;
     // A pause that is asked for again keeps its start; the last one counts. A short one may be over when it is recorded.
-    const since = before?.kind === "paused" && before.until > now ? before.since : earlier(now, until);
+    const goesOn = before?.kind === "paused" && before.until > now && isPossible(before.since, now);
+    const since = goesOn ? before.since : earlier(now, until);
     const quiet: Quiet = { kind: "paused", since, until, because: reason };
     return { ...record, quiet };
   };
@@ -87,30 +88,42 @@ export async function pause(
 }
 
 /** What was resumed, and whether the scope is paused all the same, as part of the whole cluster. */
-export type ResumeAnswer = Readonly<{ resumed: readonly Scope[]; isPaused?: true; because: string }>;
+export type ResumeAnswer = Pick<Changed, "failed" | "left"> &
+  Readonly<{ resumed: readonly Scope[]; isPaused?: true; because: string }>;
 
-/** Lets launches count again from now on. */
+/** Lets requests hold again, and launches count from now on. */
 export async function resume(context: PassContext, scope: Scope | undefined): Promise<ResumeAnswer> {
   await checkScope(context, { operation: "resume", scope: scope ?? wholeCluster });
-  const resumed: Scope[] = [];
+  const resumed = new Set<Scope>();
+  const changes: Changed[] = [];
   let because = "nothing was paused";
-  for (const each of await scopesOf(context, scope)) {
-    await reconcile(context, each, {
-      change: (record, now) => {
-        const { quiet } = record;
-        if (!quiet || quiet.until <= now) return record;
-        resumed.push(each);
-        because = quiet.kind === "breather" ? "the breather is cut short" : "the pause is over";
-        return { ...record, quiet: { ...quiet, until: later(now, quiet.since) } };
-      },
-    });
-  }
-  if (scope === undefined || scope === wholeCluster) return { resumed: [...new Set(resumed)], because };
+  const resumeOne = async (each: Scope) => {
+    const change = (record: ScopeRecord, now: Date): ScopeRecord => {
+      const { quiet } = record;
+      if (!quiet || quiet.until <= now) return record;
+      resumed.add(each);
+      because = quiet.kind === "breather" ? "the breather is cut short" : "the pause is over";
+      const since = isPossible(quiet.since, now) ? quiet.since : now;
+      return { ...record, quiet: { ...quiet, since, until: later(now, since) } };
+    };
+    changes.push((await reconcile(context, each, { change })).changed);
+  };
+  // A scope whose nodes or looks fail does not keep the others paused.
+  const scopes = await scopesOf(context, scope);
+  await attemptAll(scopes.map((each) => () => resumeOne(each))).catch((error: unknown) => {
+    throw withMore(
+      error,
+      "what was recorded is resumed: `status` shows it, and the next sweep holds its nodes",
+    );
+  });
+  const failed = changes.reduce((sum, one) => sum + one.failed, 0);
+  const answer = { resumed: [...resumed], failed, left: changes.some(({ left }) => left) };
+  if (scope === undefined || scope === wholeCluster) return { ...answer, because };
   const whole = await context.holds.find(wholeCluster);
   const silence = whole && silenceOf(whole, undefined, context.clock.now());
-  if (!silence?.quiet || !isPaused(silence)) return { resumed: [...new Set(resumed)], because };
+  if (silence?.quiet?.kind !== "paused") return { ...answer, because };
   because = `the whole cluster is still ${describeQuiet(silence.quiet)}: resume it`;
-  return { resumed: [...new Set(resumed)], isPaused: true, because };
+  return { ...answer, isPaused: true, because };
 }
 
 /** The scope that an operator names, or all that have a record; the whole cluster comes first. */

@@ -5,7 +5,7 @@ import type { AutoFigures, Verdict } from "../pays.ts";
 import { type Plan, planScope } from "../plan.ts";
 import { awaitedSince, driftedNodes, holdable, nodesWithJobs, type ScopeView } from "../plan-nodes.ts";
 import type { PassContext, SeenNode } from "../ports.ts";
-import { isPaused, type Silence, silenceOf } from "../quiet.ts";
+import { type Silence, silenceOf } from "../quiet.ts";
 import { type Figures, type Hold, noFigures, type Request, type ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
 import { isOfRules, type Rules } from "../rules.ts";
@@ -13,7 +13,7 @@ import { type Scope, wholeCluster } from "../scope.ts";
 import { withoutOwner } from "../sweep.ts";
 import { accountOf, partOf, readView, rulesFor, withPossibleAccount } from "../view.ts";
 
-/** A request that holds, or that waits for the end of a pause, as an operator wants to see it. */
+/** A request that is not over, as an operator wants to see it: it holds, or waits for the end of a pause. */
 export type RequestStatus = Omit<Request, "at" | "releasedAt"> & Readonly<{ since: Date }>;
 
 /** One scope as an operator wants to see it. */
@@ -129,17 +129,15 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
   });
   const { verdicts = [] } = plan.isRequested ? {} : accountOf(view, record, rules, now);
   const { launchHold } = plan.record;
-  const isHeld = record.hold !== undefined && plan.until !== undefined;
-  const silence = silenceOf(record, beside, now);
-  const isShown = isHeld || isPaused(silence);
-  const requests = isShown ? plan.record.requests.filter((one) => isOn(one, now)) : [];
+  const isHeld = record.hold !== undefined && !record.hold.ended && plan.until !== undefined;
+  const requests = plan.record.requests.filter((one) => isOn(one, now));
   // Over, and no node has its mark any more: the next pass only moves it to the history.
   const isGone = !isHeld && names.length === 0;
   const { hold, figures } = isGone ? { hold: undefined, figures: noFigures } : record;
   const counts = Object.values(figures.launches).reduce((a, b) => a + b, 0);
   return {
     scope,
-    ...stateOf({ hold, figures }, plan, silence),
+    ...stateOf({ hold, figures }, plan, silenceOf(record, beside, now)),
     ...(hold && { holdId: hold.id, since: hold.startedAt }),
     ...(isHeld && { until: plan.until }),
     ...(launchHold && isHeld && { launchesUntil: endOf(launchHold, rules).at }),
@@ -167,7 +165,8 @@ type Shown = Pick<ScopeRecord, "figures"> & Readonly<{ hold: Hold | undefined }>
 type State = Pick<ScopeStatus, "state" | "because" | "since" | "until">;
 
 function stateOf({ hold, figures }: Shown, plan: Plan, { quiet }: Silence): State {
-  if (hold && plan.until) {
+  const { until: next } = plan;
+  if (hold && !hold.ended && next) {
     const isEnding = plan.record.launchHold?.isEnding && !plan.isRequested;
     const because = describeHeld(hold.because, figures);
     return {
@@ -175,12 +174,11 @@ function stateOf({ hold, figures }: Shown, plan: Plan, { quiet }: Silence): Stat
       because: isEnding ? `over, but nodes that run Jobs stay held; ${because}` : because,
     };
   }
-  if (hold) return { state: "releasing", because: plan.because };
-  if (!quiet)
-    return { state: "none", because: plan.until ? `the next sweep holds: ${plan.because}` : plan.because };
-  const { kind: state, since, until, because } = quiet;
-  const reason = state === "paused" ? `paused by hand: ${because}` : because;
-  return { state, because: reason, since, until };
+  const because = next ? `the next sweep holds: ${plan.because}` : plan.because;
+  if (hold) return { state: "releasing", because };
+  if (!quiet) return { state: "none", because };
+  const { kind: state, since, until, because: reason } = quiet;
+  return { state, because: state === "paused" ? `paused by hand: ${reason}` : reason, since, until };
 }
 
 /** Launches and requests that were part of a hold, in one line. */

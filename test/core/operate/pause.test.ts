@@ -63,6 +63,17 @@ describe("a pause", () => {
     expect(record()?.quiet).toMatchObject({ since: at(20), until: at(25) });
   });
 
+  it("lasts as long as was asked for after one that a wrong clock began in a time to come", async () => {
+    const { world, ask, record } = aWorld([
+      aHeldRecord({ quiet: aQuiet("paused", { since: at(65), until: at(185) }) }),
+    ]);
+    await ask(30);
+    expect([world.nodes.marks(), record()?.quiet]).toMatchObject([{}, { since: at(5), until: at(35) }]);
+    const other = aWorld([aRecord({ quiet: aQuiet("paused", { since: at(65), until: at(185) }) })]);
+    await resume(other.context(), "cluster");
+    expect(other.record()?.quiet).toMatchObject({ since: at(5), until: at(5) });
+  });
+
   it("that is over before it is recorded has no length, so that a resume makes it no longer", async () => {
     const { world, ask, record } = aWorld();
     world.refuses = (call) => {
@@ -122,6 +133,23 @@ describe("a pause", () => {
 
 describe("resuming", () => {
   const paused = aQuiet("paused", { until: at(600) });
+  const allDone = { failed: 0, left: false };
+
+  it("marks nodes for requests again, and says which could not be changed", async () => {
+    const { world, context } = aWorld([aRecord({ quiet: paused, requests: [aRequest()] })]);
+    world.nodes.add("b");
+    world.refuses = (call) => call === "patch b";
+    expect(await resume(context(), "cluster")).toMatchObject({ resumed: ["cluster"], failed: 1 });
+  });
+
+  it("resumes the other scopes where the nodes of one cannot be listed, and fails", async () => {
+    const requests = [aRequest()];
+    const records = [aRecord({ quiet: paused, requests }), aRecord({ scope: pool, quiet: paused, requests })];
+    const { world, context } = aWorld(records, byPool);
+    world.refuses = (call) => call === "list";
+    await expect(resume(context(), undefined)).rejects.toThrow("what was recorded is resumed");
+    for (const { quiet } of (await context().holds.all()).records) expect(quiet?.until).toEqual(at(5));
+  });
 
   it.each([
     ["paused", "the pause is over"],
@@ -129,7 +157,7 @@ describe("resuming", () => {
   ] as const)("lets launches count again from now on: %s", async (kind, expected) => {
     const { world, context, holds } = aWorld([aRecord({ quiet: aQuiet(kind, { until: at(600) }) })]);
     world.time = at(7);
-    expect(await resume(context(), "cluster")).toEqual({ resumed: ["cluster"], because: expected });
+    expect(await resume(context(), "cluster")).toMatchObject({ resumed: ["cluster"], because: expected });
     world.time = at(8);
     expect(await holds(at(6))).toBe(false);
     expect(await holds(at(7.5))).toBe(true);
@@ -145,10 +173,8 @@ describe("resuming", () => {
 
   it.each([undefined, "cluster"] as const)("everything resumes every scope: %s", async (scope) => {
     const { context } = aWorld([aRecord({ quiet: paused }), aRecord({ scope: pool, quiet: paused })], byPool);
-    expect(await resume(context(), scope)).toEqual({
-      resumed: ["cluster", pool],
-      because: "the pause is over",
-    });
+    const because = "the pause is over";
+    expect(await resume(context(), scope)).toMatchObject({ resumed: ["cluster", pool], because });
   });
 
   it("one NodePool resumes that one, and says that the whole cluster is still paused", async () => {
@@ -167,7 +193,11 @@ describe("resuming", () => {
   it("one NodePool of a cluster that is not paused says what ended", async () => {
     for (const whole of [aRecord(), aRecord({ quiet: aQuiet("breather", { until: at(60) }) })]) {
       const { context } = aWorld([whole, aRecord({ scope: pool, quiet: paused })], byPool);
-      expect(await resume(context(), pool)).toEqual({ resumed: [pool], because: "the pause is over" });
+      expect(await resume(context(), pool)).toEqual({
+        ...allDone,
+        resumed: [pool],
+        because: "the pause is over",
+      });
     }
   });
 
@@ -177,7 +207,8 @@ describe("resuming", () => {
     ["paused until now", aQuiet("paused", { until: at(5) })],
   ])("what was %s changes nothing", async (_, quiet) => {
     const { context, record } = aWorld([aRecord(quiet && { quiet })]);
-    expect(await resume(context(), undefined)).toEqual({ resumed: [], because: "nothing was paused" });
+    const because = "nothing was paused";
+    expect(await resume(context(), undefined)).toEqual({ ...allDone, resumed: [], because });
     expect(record()?.quiet).toEqual(quiet);
   });
 });

@@ -53,7 +53,7 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   const { scope, hold, unreadable } = record;
   if (unreadable) yield { scope, text: `the record of ${scope} cannot be read`, needs: [] };
   const isHeld = isSurelyHeld(known, world.time, skew);
-  const isAfterPause = isOfRequest(known, world.time, skew);
+  const isAfterPause = isAfterPauseOnly(known, world.time, skew);
   if (isHeld && (!hold || hold.ended))
     yield { scope, text: `${scope} is to be held`, needs: [], isAfterPause };
   if (!hold) return;
@@ -71,9 +71,10 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   if (!isSet) yield { scope, text: `no one-shot for ${hold.id}`, needs: ["arm"], isForSweeps: true };
 }
 
-/** Whether no hold is on, and nothing but a request needs one. */
-function isOfRequest(known: Known, now: Date, skew: number): boolean {
+/** Whether no hold is on, and nothing but a request needs one, which a pause may have ended. */
+function isAfterPauseOnly(known: Known, now: Date, skew: number): boolean {
   const { hold } = known.record;
+  if ([known.record, known.whole].every((one) => one?.quiet?.kind !== "paused")) return false;
   const isOfLaunch = isSurelyHeld({ ...known, record: { ...known.record, requests: [] } }, now, skew);
   return (!hold || hold.ended !== undefined) && !isOfLaunch;
 }
@@ -118,7 +119,7 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
   const isTheirs = isOlder
     ? ![undefined, "true"].includes(value)
     : label !== undefined || value !== undefined;
-  const isAfterPause = isOfRequest(known, time, skew);
+  const isAfterPause = isAfterPauseOnly(known, time, skew);
   if (!isTheirs) yield { scope, text: `${name} lacks a mark of ${scope}`, needs, isAfterPause };
 }
 
