@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
-	"reflect"
 	"strings"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,19 +15,17 @@ import (
 // api answers requests as a Kubernetes API server does. Whoever asks may do everything.
 type api struct {
 	store   *store
-	writers writers
 	encoded map[types.UID]encoding
 }
 
 // request is one call of the holder; an answer has the same id.
 type request struct {
-	ID          int64             `json:"id"`
-	Method      string            `json:"method"`
-	Path        string            `json:"path"`
-	Query       map[string]string `json:"query"`
-	Accept      string            `json:"accept"`
-	ContentType string            `json:"contentType"`
-	Body        json.RawMessage   `json:"body"`
+	ID     int64             `json:"id"`
+	Method string            `json:"method"`
+	Path   string            `json:"path"`
+	Query  map[string]string `json:"query"`
+	Accept string            `json:"accept"`
+	Body   json.RawMessage   `json:"body"`
 }
 
 type response struct {
@@ -40,7 +35,7 @@ type response struct {
 }
 
 func newAPI(s *store) *api {
-	return &api{store: s, writers: writers{}, encoded: map[types.UID]encoding{}}
+	return &api{store: s, encoded: map[types.UID]encoding{}}
 }
 
 func (a *api) answer(r request) response {
@@ -71,19 +66,6 @@ type target struct {
 }
 
 func (a *api) handle(r request) (int, any, error) {
-	switch r.Path {
-	case "/version":
-		return http.StatusOK, map[string]string{"major": "1", "minor": "36", "gitVersion": "v1.36.1"}, nil
-	case "/readyz", "/livez", "/healthz":
-		return http.StatusOK, "ok", nil
-	case "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
-		review := &authorizationv1.SelfSubjectAccessReview{}
-		if err := json.Unmarshal(r.Body, review); err != nil {
-			return 0, nil, errors.NewBadRequest(err.Error())
-		}
-		review.Status.Allowed = true
-		return http.StatusCreated, review, nil
-	}
 	t, ok := targetOf(r.Path)
 	if !ok {
 		return 0, nil, errors.NewGenericServerResponse(http.StatusNotFound, r.Method, schema.GroupResource{}, "", "404 page not found", 0, true)
@@ -101,9 +83,6 @@ func (a *api) handle(r request) (int, any, error) {
 	case r.Method == http.MethodPatch && t.name != "":
 		changed, err := a.patch(t, r)
 		return http.StatusOK, changed, err
-	case r.Method == http.MethodPost && t.name == "":
-		created, err := a.create(t, r)
-		return http.StatusCreated, created, err
 	}
 	return 0, nil, errors.NewMethodNotSupported(t.groupResource(), strings.ToLower(r.Method))
 }
@@ -148,16 +127,4 @@ func (a *api) find(t target) (client.Object, error) {
 		return nil, errors.NewNotFound(t.groupResource(), t.name)
 	}
 	return found, nil
-}
-
-func (a *api) create(t target, r request) (any, error) {
-	obj := reflect.New(t.of.Elem()).Interface().(client.Object)
-	if err := json.Unmarshal(r.Body, obj); err != nil {
-		return nil, errors.NewBadRequest(err.Error())
-	}
-	obj.SetNamespace(t.namespace)
-	if err := a.store.Create(context.Background(), obj); err != nil {
-		return nil, err
-	}
-	return a.encode(t.kind, obj, wantsMetadata(r)), nil
 }

@@ -51,7 +51,6 @@ func (a *api) encodings(obj client.Object) encoding {
 
 func (a *api) encodeAnew(obj client.Object) (full, metadata json.RawMessage) {
 	copied := obj.DeepCopyObject().(client.Object)
-	copied.SetManagedFields(a.writers.of(obj))
 	value := reflect.ValueOf(copied).Elem()
 	value.FieldByName("TypeMeta").SetZero()
 	partial := metav1.PartialObjectMetadata{

@@ -94,24 +94,12 @@ func filter(t target, query map[string]string) (func(client.Object) bool, error)
 	}, nil
 }
 
-// fieldsOf are the fields by which the API server selects objects of a kind.
+// fieldsOf are the fields by which objects of a kind are selected.
 func fieldsOf(obj client.Object) fields.Set {
 	set := fields.Set{"metadata.name": obj.GetName(), "metadata.namespace": obj.GetNamespace()}
-	switch o := obj.(type) {
-	case *corev1.Pod:
-		set["spec.nodeName"] = o.Spec.NodeName
-		set["status.phase"] = string(o.Status.Phase)
-		set["spec.schedulerName"] = or(o.Spec.SchedulerName, corev1.DefaultSchedulerName)
-		set["spec.restartPolicy"] = string(o.Spec.RestartPolicy)
-	case *corev1.Node:
-		set["spec.unschedulable"] = strconv.FormatBool(o.Spec.Unschedulable)
-	case *corev1.Event:
-		about := o.InvolvedObject
-		set["involvedObject.kind"], set["involvedObject.name"] = about.Kind, about.Name
-		set["involvedObject.namespace"], set["involvedObject.uid"] = about.Namespace, string(about.UID)
-		set["involvedObject.apiVersion"] = about.APIVersion
-		set["reason"], set["type"], set["source"] = o.Reason, o.Type, o.Source.Component
-		set["reportingComponent"] = o.ReportingController
+	if p, ok := obj.(*corev1.Pod); ok {
+		set["spec.nodeName"] = p.Spec.NodeName
+		set["status.phase"] = string(p.Status.Phase)
 	}
 	return set
 }

@@ -81,10 +81,7 @@ func TestMetadataAlone(t *testing.T) {
 func TestAPatchIsRefusedAsAWholeUnlessItsTestsHold(t *testing.T) {
 	a := apiWith(t, "a")
 	patch := func(body string) (int, map[string]any) {
-		return ask(t, a, request{
-			Method: "PATCH", Path: "/api/v1/nodes/a", ContentType: "application/json-patch+json", Body: []byte(body),
-			Query: map[string]string{"fieldManager": "holder"},
-		})
+		return ask(t, a, request{Method: "PATCH", Path: "/api/v1/nodes/a", Body: []byte(body)})
 	}
 	mark := `[{"op":"test","path":"/metadata/labels/held","value":null},{"op":"add","path":"/metadata/labels/held","value":"h"}]`
 	status, body := patch(mark)
@@ -95,41 +92,6 @@ func TestAPatchIsRefusedAsAWholeUnlessItsTestsHold(t *testing.T) {
 	equal(t, "causes", body["details"].(map[string]any)["causes"], nil)
 	status, _ = patch(`[{"op":"remove","path":"/metadata/labels/none"}]`)
 	equal(t, "an absent key", status, 422)
-}
-
-func TestADryRunShowsAChangeAndWritesNothing(t *testing.T) {
-	a := apiWith(t, "a")
-	patch := request{
-		Method: "PATCH", Path: "/api/v1/nodes/a", ContentType: "application/merge-patch+json",
-		Body:  []byte(`{"metadata":{"labels":{"tried":"yes"}}}`),
-		Query: map[string]string{"dryRun": "All", "fieldManager": "holder"},
-	}
-	_, body := ask(t, a, patch)
-	equal(t, "answer", body["metadata"].(map[string]any)["labels"], map[string]string{"name": "a", "tried": "yes"})
-	_, body = ask(t, a, request{Method: "GET", Path: "/api/v1/nodes/a"})
-	equal(t, "stored", body["metadata"].(map[string]any)["labels"], map[string]string{"name": "a"})
-}
-
-func TestManagedFieldsNameWhoWroteAKey(t *testing.T) {
-	a := apiWith(t, "a")
-	write := func(manager, value string) []any {
-		_, body := ask(t, a, request{
-			Method: "PATCH", Path: "/api/v1/nodes/a", ContentType: "application/merge-patch+json",
-			Body:  []byte(`{"metadata":{"annotations":{"held":` + value + `}}}`),
-			Query: map[string]string{"fieldManager": manager},
-		})
-		var managers []any
-		for _, entry := range body["metadata"].(map[string]any)["managedFields"].([]any) {
-			fields := entry.(map[string]any)["fieldsV1"].(map[string]any)["f:metadata"].(map[string]any)
-			if _, writes := fields["f:annotations"]; writes {
-				managers = append(managers, entry.(map[string]any)["manager"])
-			}
-		}
-		return managers
-	}
-	equal(t, "after the first write", write("holder", `"true"`), []string{"holder"})
-	equal(t, "after another's", write("user", `"false"`), []string{"user"})
-	equal(t, "after the removal", write("holder", `null`), nil)
 }
 
 func TestWhatIsNotThereIs404(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,20 +14,15 @@ import (
 // kind is what the API server serves under one path.
 type kind struct {
 	group, version, resource, name string
-	isNamespaced                   bool
 	of                             reflect.Type
 }
 
-// kinds are the served ones; the other objects of the store are Karpenter's own affair.
+// kinds are those that a holder reads; the other objects of the store are Karpenter's own affair.
 var kinds = []kind{
-	{"", "v1", "nodes", "Node", false, reflect.TypeFor[*corev1.Node]()},
-	{"", "v1", "pods", "Pod", true, reflect.TypeFor[*corev1.Pod]()},
-	{"", "v1", "events", "Event", true, reflect.TypeFor[*corev1.Event]()},
-	{"", "v1", "namespaces", "Namespace", false, reflect.TypeFor[*corev1.Namespace]()},
-	{"apps", "v1", "daemonsets", "DaemonSet", true, reflect.TypeFor[*appsv1.DaemonSet]()},
-	{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", true, reflect.TypeFor[*policyv1.PodDisruptionBudget]()},
-	{"karpenter.sh", "v1", "nodeclaims", "NodeClaim", false, reflect.TypeFor[*v1.NodeClaim]()},
-	{"karpenter.sh", "v1", "nodepools", "NodePool", false, reflect.TypeFor[*v1.NodePool]()},
+	{"", "v1", "nodes", "Node", reflect.TypeFor[*corev1.Node]()},
+	{"", "v1", "pods", "Pod", reflect.TypeFor[*corev1.Pod]()},
+	{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", reflect.TypeFor[*policyv1.PodDisruptionBudget]()},
+	{"karpenter.sh", "v1", "nodeclaims", "NodeClaim", reflect.TypeFor[*v1.NodeClaim]()},
 }
 
 func (k kind) groupResource() schema.GroupResource {
