@@ -13,7 +13,7 @@ export type EngineConfig = Readonly<{
   instanceTypes: readonly InstanceType[];
   boot: readonly [least: number, most: number];
   imagePull: readonly [least: number, most: number];
-  holder: false | Readonly<{ launchEventDelay: readonly [least: number, most: number] }>;
+  holder?: Readonly<{ launchEventDelay: readonly [least: number, most: number] }>;
 }>;
 
 export type PoolConfig = Readonly<{
@@ -50,7 +50,7 @@ export function engineConfig({ trace, arm, types, seed }: RunOptions): EngineCon
     instanceTypes: types,
     boot: [30, 90],
     imagePull: [2, 20],
-    holder: arm.holder ? { launchEventDelay: [0.5, 3] } : false,
+    ...(arm.holder && { holder: { launchEventDelay: [0.5, 3] } }),
   };
 }
 

@@ -79,7 +79,7 @@ export function configOf(played: Played, chance: number): EngineConfig & typeof 
     start: from.toISOString(),
     warmup: begunBefore + 15,
     boot,
-    holder: config.holder && { launchEventDelay: [0.1, 0.5] },
+    ...(arm.holder && { holder: { launchEventDelay: [0.1, 0.5] } }),
   };
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -25,7 +26,7 @@ type config struct {
 	PodStop       float64      `json:"podStop"`   // from the deletion of a pod until it is gone
 	JobRetry      float64      `json:"jobRetry"`  // until an evicted pod of a Job is created again
 	Ties          string       `json:"ties"`      // which of the nodes with the best score a pod gets: "random" or "first"
-	Holder        *holderSide  `json:"holder"`
+	Holder        *holderSide  `json:"holder"`    // none: Karpenter alone
 }
 
 // holderSide says that a holder is coupled by standard input and output.
@@ -33,33 +34,22 @@ type holderSide struct {
 	LaunchEventDelay span `json:"launchEventDelay"`
 }
 
-// UnmarshalJSON reads an object, or false where there is no holder.
-func (h *holderSide) UnmarshalJSON(data []byte) error {
-	type plain holderSide
-	return strict(data, (*plain)(h))
-}
-
 type poolConfig struct {
 	Name                string            `json:"name"`
 	ConsolidateAfter    string            `json:"consolidateAfter"`
 	ConsolidationPolicy string            `json:"consolidationPolicy"`
 	Budgets             []json.RawMessage `json:"budgets"`
-	Types               []string          `json:"types"` // names of instance types; a name that ends in * is a prefix
-	Labels              map[string]string `json:"labels"`
-	Taints              []json.RawMessage `json:"taints"`
-	Weight              int32             `json:"weight"`
-	ExpireAfter         string            `json:"expireAfter"`
+	Types               []string          `json:"types"` // names of instance types
 }
 
 type typeConfig struct {
-	Name   string   `json:"name"`
-	CPU    quantity `json:"cpu"`
-	Memory quantity `json:"memory"`
-	Pods   int64    `json:"pods"`
-	Price  float64  `json:"price"` // dollars an hour
-	// What the kubelet and the system take; by default what the AMIs of EKS reserve.
-	ReservedCPU    *quantity `json:"reservedCpu"`
-	ReservedMemory *quantity `json:"reservedMemory"`
+	Name           string   `json:"name"`
+	CPU            quantity `json:"cpu"`
+	Memory         quantity `json:"memory"`
+	Pods           int64    `json:"pods"`
+	Price          float64  `json:"price"`       // dollars an hour
+	ReservedCPU    quantity `json:"reservedCpu"` // what the kubelet and the system take
+	ReservedMemory quantity `json:"reservedMemory"`
 }
 
 // trace is the work of a cluster. What a change or a job does not name stays as it is.
@@ -156,21 +146,10 @@ func readConfig(path string) (config, error) {
 	if err != nil {
 		return c, err
 	}
-	if err := strict(withoutFalse(data), &c); err != nil {
+	if err := strict(data, &c); err != nil {
 		return c, fmt.Errorf("%s: %w", path, err)
 	}
 	return c, c.check()
-}
-
-// withoutFalse makes `"holder": false` the same as no holder.
-func withoutFalse(data []byte) []byte {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(data, &fields) != nil || string(fields["holder"]) != "false" {
-		return data
-	}
-	delete(fields, "holder")
-	rest, _ := json.Marshal(fields)
-	return rest
 }
 
 // strict refuses fields that do not exist, because they are mistakes.
@@ -187,7 +166,8 @@ func (c *config) check() error {
 	pools := map[string]bool{"": true}
 	for _, p := range c.Pools {
 		pools[p.Name] = true
-		if len(typesOf(p, c.InstanceTypes)) == 0 {
+		isWanted := func(t typeConfig) bool { return slices.Contains(p.Types, t.Name) }
+		if !slices.ContainsFunc(c.InstanceTypes, isWanted) {
 			return fmt.Errorf("NodePool %s: none of the instance types is in %v", p.Name, p.Types)
 		}
 	}

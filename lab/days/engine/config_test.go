@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,18 +16,17 @@ func readText(t *testing.T, text string) (config, error) {
 }
 
 const small = `"trace":{"lasts":60,"services":[{"name":"web","replicas":1,"cpu":0.5}]},
-	"pools":[{"name":"default","types":["m.*"]}],
+	"pools":[{"name":"default","types":["m.xlarge"]}],
 	"instanceTypes":[{"name":"m.xlarge","cpu":4,"memory":"16Gi","pods":58,"price":0.2},{"name":"c.large","cpu":2,"memory":"4Gi","price":0.1}]`
 
 func TestAConfigurationHasDefaults(t *testing.T) {
-	c, err := readText(t, "{"+small+`,"holder":false,"boot":[1,2]}`)
+	c, err := readText(t, "{"+small+`,"boot":[1,2]}`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "holder", c.Holder == nil, true)
 	equal(t, "boot and image pull", []span{c.Boot, c.ImagePull}, []span{{1, 2}, {2, 20}})
 	equal(t, "millicores of web", c.Trace.Services[0].CPU.MilliValue(), 500)
-	equal(t, "types", typesOf(c.Pools[0], c.InstanceTypes), []string{"m.xlarge"})
 	c, err = readText(t, "{"+small+`,"holder":{"launchEventDelay":[1,3]}}`)
 	if err != nil {
 		t.Fatal(err)
@@ -38,26 +36,17 @@ func TestAConfigurationHasDefaults(t *testing.T) {
 
 func TestMistakesInAConfigurationAreNamed(t *testing.T) {
 	for text, want := range map[string]string{
-		"{" + small + `,"boots":[1,2]}`:                                  `unknown field "boots"`,
-		"{" + small + `,"holder":{"delay":1}}`:                           `unknown field "delay"`,
-		"{" + small + `,"ties":"last"}`:                                  "neither random nor first",
-		"{" + strings.Replace(small, `"m.*"`, `"r.*"`, 1) + "}":          "none of the instance types",
-		"{" + strings.Replace(small, `"cpu":0.5`, `"pool":"x"`, 1) + "}": "there is no NodePool x",
-		"{" + strings.Replace(small, "60", "0", 1) + "}":                 "lasts 0 seconds",
+		"{" + small + `,"boots":[1,2]}`:                                       `unknown field "boots"`,
+		"{" + small + `,"holder":{"delay":1}}`:                                `unknown field "delay"`,
+		"{" + small + `,"ties":"last"}`:                                       "neither random nor first",
+		"{" + strings.Replace(small, `["m.xlarge"]`, `["r.xlarge"]`, 1) + "}": "none of the instance types",
+		"{" + strings.Replace(small, `"cpu":0.5`, `"pool":"x"`, 1) + "}":      "there is no NodePool x",
+		"{" + strings.Replace(small, "60", "0", 1) + "}":                      "lasts 0 seconds",
 	} {
 		if _, err := readText(t, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v", want, err)
 		}
 	}
-}
-
-func TestATypeReservesWhatTheImagesOfEKSReserve(t *testing.T) {
-	var types []typeConfig
-	must(json.Unmarshal([]byte(`[{"name":"m.2xlarge","cpu":8,"memory":"32Gi","pods":58},{"name":"k","cpu":8,"memory":"32Gi","reservedCpu":"1","reservedMemory":"1Gi"}]`), &types))
-	room := instanceType(types[0]).Allocatable()
-	equal(t, "room", []string{room.Cpu().String(), room.Memory().String()}, []string{"7910m", "31775Mi"})
-	room = instanceType(types[1]).Allocatable()
-	equal(t, "room", []string{room.Cpu().String(), room.Memory().String()}, []string{"7", "31Gi"})
 }
 
 func TestOnlyWhatComesAfterTheStartCounts(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"runtime/pprof"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +19,6 @@ import (
 
 func main() {
 	path := flag.String("config", "", "the configuration, a JSON file")
-	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
 	verbose := flag.Bool("verbose", false, "log launches and evictions to standard error")
 	debugLog := flag.Bool("debug", false, "log all that Karpenter logs to standard error")
 	testing.Init()
@@ -34,22 +32,11 @@ func main() {
 	runtime.GOMAXPROCS(1)
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(1200 << 20)
-	if *profile != "" {
-		f, err := os.Create(*profile)
-		if err == nil {
-			err = pprof.StartCPUProfile(f)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(2)
-		}
-	}
 	began := time.Now()
 	results := make(chan result)
 	go func() {
 		r := <-results
 		r.WallSeconds = time.Since(began).Seconds()
-		pprof.StopCPUProfile()
 		writeLine(map[string]any{"result": r})
 		os.Exit(0)
 	}()

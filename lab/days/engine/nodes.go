@@ -26,16 +26,15 @@ type launch struct {
 
 // node is what the scheduler knows of a node.
 type node struct {
-	name        string
-	serial      int // in the order of joining
-	obj         *corev1.Node
-	isUsable    bool
-	isHeld      bool
-	room, used  resources
-	counted     resources // what its pods count for where room is scored
-	pods        map[string]*pod
-	images      map[string]time.Time // when an image is there
-	interrupted bool
+	name       string
+	serial     int // in the order of joining
+	obj        *corev1.Node
+	isUsable   bool
+	isHeld     bool
+	room, used resources
+	counted    resources // what its pods count for where room is scored
+	pods       map[string]*pod
+	images     map[string]time.Time // when an image is there
 }
 
 // resources are millicores, bytes and a number of pods.

@@ -15,7 +15,7 @@ type step struct {
 func (w *world) play(progress func(at float64)) {
 	must(w.store.Create(w.ctx, nodeClass()))
 	for _, p := range w.config.Pools {
-		pool, err := nodePool(p, typesOf(p, w.config.InstanceTypes))
+		pool, err := nodePool(p)
 		must(err)
 		must(w.store.Create(w.ctx, pool))
 	}

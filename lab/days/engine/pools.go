@@ -14,7 +14,7 @@ import (
 type object map[string]any
 
 // nodePool is a NodePool with the defaults that the real API server would fill in.
-func nodePool(p poolConfig, types []string) (*v1.NodePool, error) {
+func nodePool(p poolConfig) (*v1.NodePool, error) {
 	in := func(key string, values ...string) object {
 		return object{"key": key, "operator": "In", "values": values}
 	}
@@ -23,13 +23,10 @@ func nodePool(p poolConfig, types []string) (*v1.NodePool, error) {
 			in(corev1.LabelArchStable, "amd64"),
 			in(corev1.LabelOSStable, "linux"),
 			in(v1.CapacityTypeLabelKey, v1.CapacityTypeOnDemand),
-			in(corev1.LabelInstanceTypeStable, types...),
+			in(corev1.LabelInstanceTypeStable, p.Types...),
 		},
 		"nodeClassRef": object{"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"},
-		"expireAfter":  or(p.ExpireAfter, "Never"),
-	}
-	if len(p.Taints) > 0 {
-		spec["taints"] = p.Taints
+		"expireAfter":  "Never",
 	}
 	disruption := object{
 		"consolidateAfter":    or(p.ConsolidateAfter, "0s"),
@@ -44,12 +41,9 @@ func nodePool(p poolConfig, types []string) (*v1.NodePool, error) {
 		"kind":       "NodePool",
 		"metadata":   object{"name": p.Name},
 		"spec": object{
-			"template":   object{"metadata": object{"labels": p.Labels}, "spec": spec},
+			"template":   object{"spec": spec},
 			"disruption": disruption,
 		},
-	}
-	if p.Weight > 0 {
-		pool["spec"].(object)["weight"] = p.Weight
 	}
 	data, err := json.Marshal(pool)
 	if err != nil {

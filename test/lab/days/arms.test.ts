@@ -38,7 +38,7 @@ describe.each(arms)("the arm $name", ({ name, disruption, holder }) => {
   });
 
   it("starts a holder with valid settings, or none", () => {
-    expect(coupled !== false).toBe(holder !== undefined);
+    expect(coupled !== undefined).toBe(holder !== undefined);
     if (holder) expect(checkSettings({ cluster: "lab", ...holder }).problems).toEqual([]);
   });
 

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { EngineProcess } from "../../../lab/days/engine-process.ts";
+import { typesOf } from "../../../lab/days/worlds.ts";
 import { newestKarpenter } from "../engines/build.ts";
 import { buildLab, labVersions, testLab } from "../engines/build-lab.ts";
 import { engineFolder } from "../runner/run-folder.ts";
@@ -17,8 +18,8 @@ const config = {
     daemons: [{ name: "proxy", cpu: "100m", memory: "64Mi" }],
     drifts: [{ at: 600 }],
   },
-  pools: [{ name: "default", consolidateAfter: "30s", budgets: [{ nodes: "100%" }] }],
-  instanceTypes: [{ name: "m.xlarge", cpu: 4, memory: "16Gi", pods: 58, price: 0.192 }],
+  pools: [{ name: "default", consolidateAfter: "30s", budgets: [{ nodes: "100%" }], types: ["m.xlarge"] }],
+  instanceTypes: typesOf("m.xlarge"),
 };
 
 async function configFile(name: string, value: unknown): Promise<string> {
