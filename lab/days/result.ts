@@ -27,11 +27,7 @@ const engineResult = v.object({
   drifted: amount,
   driftSeconds: v.optional(v.nullable(amount)),
   interrupted: amount,
-  heldNodeMinutes: amount,
   marks: amount,
-  podCoreMinutes: amount,
-  peakNodes: amount,
-  meanNodes: amount,
   wallSeconds: amount,
 });
 export type EngineResult = v.InferOutput<typeof engineResult>;

@@ -128,7 +128,7 @@ func (w *world) seeNode(o *corev1.Node, isGone bool) {
 	isHeld := o.Annotations[doNotDisrupt] != ""
 	if isHeld != n.isHeld {
 		n.isHeld = isHeld
-		w.tally.hold(isHeld)
+		w.tally.markChanged()
 	}
 	n.isUsable = isNodeReady(o) && !o.Spec.Unschedulable && o.DeletionTimestamp == nil
 	if n.isUsable {
@@ -144,7 +144,7 @@ func (w *world) loseNode(name string, n *node) {
 		return
 	}
 	if n.isHeld {
-		w.tally.hold(false)
+		w.tally.markChanged()
 	}
 	for pod := range n.pods {
 		go w.deletePod(pod, 0)

@@ -89,9 +89,6 @@ func (w *world) newPod(o *corev1.Pod) *pod {
 	p.counts = counted(p.needs)
 	p.job = w.jobs[o.Labels[jobLabel]]
 	p.isDaemon = p.service == nil && p.job == nil
-	if !p.isDaemon {
-		w.tally.demand(p.needs, 1)
-	}
 	return p
 }
 
@@ -208,9 +205,6 @@ func (w *world) countEviction(p *pod) {
 
 // free gives back what a pod used.
 func (w *world) free(p *pod) {
-	if !p.isDaemon {
-		w.tally.demand(p.needs, -1)
-	}
 	if n := w.nodes[p.node]; n != nil && n.pods[p.name] != nil {
 		n.used, n.counted = n.used.minus(p.needs), n.counted.minus(p.counts)
 		delete(n.pods, p.name)

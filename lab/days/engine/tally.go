@@ -16,20 +16,15 @@ type tally struct {
 	killed   map[string]int
 	commands map[string]int
 	waits    []float64
-	peak     float64
-	steps    [][4]float64
 }
 
 // levels are amounts at one time.
-type levels struct{ nodes, held, cores, price, podCores float64 }
-
-const gib = 1 << 30
+type levels struct{ nodes, cores, price float64 }
 
 func newTally(start time.Time) *tally {
 	return &tally{
 		start: start, last: start,
 		counts: map[string]int{}, evicted: map[string]int{}, killed: map[string]int{}, commands: map[string]int{},
-		steps: [][4]float64{{}},
 	}
 }
 
@@ -41,10 +36,8 @@ func (t *tally) advance() {
 	}
 	minutes := now.Sub(t.last).Minutes()
 	t.total.nodes += minutes * t.level.nodes
-	t.total.held += minutes * t.level.held
 	t.total.cores += minutes * t.level.cores
 	t.total.price += minutes * t.level.price
-	t.total.podCores += minutes * t.level.podCores
 	t.last = now
 }
 
@@ -59,9 +52,6 @@ func (t *tally) count(what map[string]int, name string) {
 func (t *tally) launch(i *instance) {
 	t.count(t.counts, "launched")
 	t.instances(i, 1)
-	if t.isCounting() {
-		t.peak = max(t.peak, t.level.nodes)
-	}
 }
 
 func (t *tally) terminate(i *instance) {
@@ -82,34 +72,6 @@ func (t *tally) instances(i *instance, by float64) {
 	t.level.price += by * i.price / 60
 }
 
-func (t *tally) hold(isHeld bool) {
-	t.advance()
-	t.count(t.counts, "marks")
-	if isHeld {
-		t.level.held++
-	} else {
-		t.level.held--
-	}
-}
-
-// demand changes what the pods request that run or wait.
-func (t *tally) demand(needs resources, by float64) {
-	t.advance()
-	t.level.podCores += by * float64(needs.cpu) / 1000
-	last := &t.steps[len(t.steps)-1]
-	step := *last
-	step[1] += by * float64(needs.cpu) / 1000
-	step[2] += by * float64(needs.memory) / gib
-	step[3] += by
-	at := max(0, time.Since(t.start).Truncate(time.Second).Seconds())
-	if at == last[0] {
-		*last = step
-		return
-	}
-	step[0] = at
-	t.steps = append(t.steps, step)
-}
-
 // waited counts how long a pod waited for a node.
 func (t *tally) waited(p *pod) {
 	if !p.created.Before(t.start) {
@@ -121,34 +83,30 @@ func (t *tally) evict(reason string)     { t.count(t.evicted, reason) }
 func (t *tally) jobKilled(reason string) { t.count(t.killed, reason) }
 func (t *tally) jobRan()                 { t.count(t.counts, "jobsRun") }
 func (t *tally) imagePulled()            { t.count(t.counts, "imagesPulled") }
+func (t *tally) markChanged()            { t.count(t.counts, "marks") }
 
 // result has the fields of the protocol.
 type result struct {
-	Karpenter       string         `json:"karpenter"`
-	Launched        int            `json:"launched"`
-	Gone            int            `json:"gone"`
-	NodeMinutes     float64        `json:"nodeMinutes"`
-	CoreMinutes     float64        `json:"coreMinutes"`
-	Price           float64        `json:"price"`
-	Evicted         int            `json:"evicted"`
-	EvictedBy       map[string]int `json:"evictedBy"`
-	JobsKilled      int            `json:"jobsKilled"`
-	JobsKilledBy    map[string]int `json:"jobsKilledBy"`
-	JobsRun         int            `json:"jobsRun"`
-	WaitMean        float64        `json:"waitMean"`
-	Wait95          float64        `json:"wait95"`
-	ImagesPulled    int            `json:"imagesPulled"`
-	Disruptions     map[string]int `json:"disruptions"`
-	Drifted         int            `json:"drifted"`
-	DriftSeconds    *float64       `json:"driftSeconds"`
-	Interrupted     int            `json:"interrupted"`
-	HeldNodeMinutes float64        `json:"heldNodeMinutes"`
-	Marks           int            `json:"marks"`
-	PodCoreMinutes  float64        `json:"podCoreMinutes"`
-	PeakNodes       float64        `json:"peakNodes"`
-	MeanNodes       float64        `json:"meanNodes"`
-	Demand          [][4]float64   `json:"demand"`
-	WallSeconds     float64        `json:"wallSeconds"`
+	Karpenter    string         `json:"karpenter"`
+	Launched     int            `json:"launched"`
+	Gone         int            `json:"gone"`
+	NodeMinutes  float64        `json:"nodeMinutes"`
+	CoreMinutes  float64        `json:"coreMinutes"`
+	Price        float64        `json:"price"`
+	Evicted      int            `json:"evicted"`
+	EvictedBy    map[string]int `json:"evictedBy"`
+	JobsKilled   int            `json:"jobsKilled"`
+	JobsKilledBy map[string]int `json:"jobsKilledBy"`
+	JobsRun      int            `json:"jobsRun"`
+	WaitMean     float64        `json:"waitMean"`
+	Wait95       float64        `json:"wait95"`
+	ImagesPulled int            `json:"imagesPulled"`
+	Disruptions  map[string]int `json:"disruptions"`
+	Drifted      int            `json:"drifted"`
+	DriftSeconds *float64       `json:"driftSeconds"`
+	Interrupted  int            `json:"interrupted"`
+	Marks        int            `json:"marks"`
+	WallSeconds  float64        `json:"wallSeconds"`
 }
 
 // finish is the result of the run at its end.
@@ -168,9 +126,7 @@ func (w *world) finish() result {
 		Evicted: sum(t.evicted), EvictedBy: t.evicted, JobsKilled: sum(t.killed), JobsKilledBy: t.killed,
 		JobsRun: t.counts["jobsRun"], WaitMean: mean, Wait95: p95, ImagesPulled: t.counts["imagesPulled"],
 		Disruptions: t.commands, Drifted: t.counts["drifted"], DriftSeconds: driftSeconds(w.drifts),
-		Interrupted: t.counts["interrupted"], HeldNodeMinutes: t.total.held, Marks: t.counts["marks"],
-		PodCoreMinutes: t.total.podCores, PeakNodes: t.peak,
-		MeanNodes: t.total.nodes / (w.config.Trace.Lasts / 60), Demand: t.steps,
+		Interrupted: t.counts["interrupted"], Marks: t.counts["marks"],
 	}
 }
 

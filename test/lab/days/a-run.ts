@@ -6,8 +6,7 @@ export const aRun = (result: Partial<RunResult> = {}): RunResult => ({
   ...{ launched: 10, gone: 10, nodeMinutes: 1_000, coreMinutes: 8_000, price: 6.4 },
   ...{ evicted: 20, evictedBy: {}, jobsKilled: 0, jobsKilledBy: {}, jobsRun: 100 },
   ...{ waitMean: 4, wait95: 40, imagesPulled: 50, disruptions: {}, drifted: 0, driftSeconds: null },
-  ...{ interrupted: 0, heldNodeMinutes: 0, marks: 0, podCoreMinutes: 6_000, peakNodes: 3, meanNodes: 1 },
-  ...{ wallSeconds: 3, bounds: [{ launch: 5, eviction: 3, cost: 555 }] },
+  ...{ interrupted: 0, marks: 0, wallSeconds: 3, bounds: [{ launch: 5, eviction: 3, cost: 555 }] },
   ...{
     key: "k",
     about: "a day",
