@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// namespace is that of all pods and events.
+// namespace is that of all pods.
 const namespace = "default"
 
 // world is the rest of a cluster on the store: scheduler, kubelets and the controllers of the work.
