@@ -97,11 +97,6 @@ export class Invocation {
     return this.#waiting.map(({ call }) => call);
   }
 
-  /** Whether any of its calls failed. */
-  get wasHindered(): boolean {
-    return this.wasDisturbed || this.refused.length > 0;
-  }
-
   /** Starts the work; resolves when it waits for the first time or has ended, and fails where the code is wrong. */
   async begin(work: (deadline: Date) => Promise<unknown>): Promise<void> {
     work(this.deadline).then(

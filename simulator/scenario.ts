@@ -2,7 +2,7 @@ import { after, type Duration, earlier, later, minutes } from "../lambda/core/du
 import type { LaunchEvent } from "../lambda/core/ports.ts";
 import type { Hold, PastHold } from "../lambda/core/record.ts";
 import { type Scope, wholeCluster } from "../lambda/core/scope.ts";
-import { type LaunchOptions, launchEvent, type NodeOptions } from "./fake-ec2.ts";
+import type { LaunchOptions, NodeOptions } from "./fake-ec2.ts";
 import type { FunctionName, Invocation } from "./invocation.ts";
 import { World } from "./world.ts";
 
@@ -20,11 +20,6 @@ export class Scenario extends World {
 
   launch(options?: LaunchOptions): LaunchEvent & Readonly<{ node: string }> {
     return this.ec2.launch(options);
-  }
-
-  /** Sends the event of a launch again. */
-  sendEvent({ instance, launchedAt }: LaunchEvent, delay: Duration = 0): void {
-    this.queue.send(launchEvent(instance, launchedAt), delay);
   }
 
   /** Sends what an event or a window asks for, as their rules do. */

@@ -125,13 +125,6 @@ export class DeployedCluster {
     return answer;
   }
 
-  /** Ends a pause; later launches count. */
-  async resume(): Promise<Readonly<Record<string, unknown>>> {
-    const answer = await this.control({ do: "resume" });
-    await nextSecond();
-    return answer;
-  }
-
   async logs(part: Part): Promise<string[]> {
     const logGroupName = `/aws/lambda/${functionName(this.name, part)}`;
     const command = new FilterLogEventsCommand({ logGroupName });

@@ -5,8 +5,6 @@ import type { Plane } from "./control-plane.ts";
 import { onFreePorts } from "./ports.ts";
 import type { Started } from "./processes.ts";
 
-export type CapacityType = "on-demand" | "spot";
-
 /** The properties in which the NodePools of these tests differ. */
 export type NodePool = Readonly<{
   name: string;
@@ -20,8 +18,6 @@ export type NodePool = Readonly<{
   types?: readonly string[];
   startupTaints?: readonly Readonly<Record<string, string>>[];
   terminationGracePeriod?: string;
-  /** On-demand by default. */
-  capacityTypes?: readonly CapacityType[];
   /** The number of nodes of a static pool, which Karpenter 1.8 and later keep without any pod. */
   replicas?: number;
   /** The time from a node's launch until it joins, zero by default; the same for all pools of a cluster. */
@@ -129,7 +125,6 @@ export function nodePool(pool: NodePool): readonly object[] {
     startupTaints,
     terminationGracePeriod,
     joinsAfter,
-    capacityTypes = ["on-demand"],
     replicas,
   } = pool;
   const spec = {
@@ -140,7 +135,7 @@ export function nodePool(pool: NodePool): readonly object[] {
         requirements: [
           requirement("kubernetes.io/arch", "amd64"),
           requirement("kubernetes.io/os", "linux"),
-          requirement("karpenter.sh/capacity-type", ...capacityTypes),
+          requirement("karpenter.sh/capacity-type", "on-demand"),
           ...(types.length > 0 ? [requirement("node.kubernetes.io/instance-type", ...types)] : []),
         ],
         nodeClassRef: { group: "karpenter.kwok.sh", kind: "KWOKNodeClass", name: "default" },

@@ -96,11 +96,6 @@ export class World<P extends Plane = ControlPlane> {
     return (await this.core.listNode()).items;
   }
 
-  /** Every NodeClaim, as the API server returns it. */
-  async nodeClaims(): Promise<unknown> {
-    return this.#custom.listClusterCustomObject({ ...karpenterApi, plural: "nodeclaims" });
-  }
-
   async names(): Promise<string[]> {
     return (await this.nodes()).map((node) => node.metadata?.name ?? "").sort();
   }
