@@ -1,14 +1,10 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { cpus, tmpdir, totalmem } from "node:os";
-import { join } from "node:path";
+import { cpus, totalmem } from "node:os";
 import { version } from "../../lambda/version.ts";
-import { buildLab } from "../../test/real/engines/build-lab.ts";
 import { leastCost } from "./bound.ts";
 import { allWeights } from "./cost.ts";
-import { EngineError, EngineProcess } from "./engine-process.ts";
-import { runHolder } from "./holder/holder.ts";
-import { LockStep } from "./holder/lock-step.ts";
-import { parseEngineResult, type RunResult } from "./result.ts";
+import { EngineError, type EngineProcess } from "./engine-process.ts";
+import { type Ended, playEngine } from "./play-engine.ts";
+import type { RunResult } from "./result.ts";
 import { type Prepared, prepare, type Spec } from "./spec.ts";
 import { typesOf } from "./worlds.ts";
 
@@ -22,37 +18,16 @@ export async function playRun(
   const prepared = await prepare(spec);
   if (prepared.key !== key)
     throw new Error("its trace or the sources have changed since the comparison began");
-  const program = await buildLab(spec.karpenter);
-  const folder = await mkdtemp(join(tmpdir(), "lab-"));
-  try {
-    const config = join(folder, "config.json");
-    await writeFile(config, JSON.stringify(prepared.config));
-    const engine = new EngineProcess({ program, args: ["-config", config] });
-    onStart(engine);
-    return resultOf(prepared, await play(engine, prepared, onProgress));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const { config, arm } = prepared;
+  const { karpenter } = spec;
+  return resultOf(
+    prepared,
+    await playEngine({ karpenter, config, settings: arm.holder, onProgress, onStart }),
+  );
 }
 
-type Played = Awaited<ReturnType<typeof runHolder>> | Readonly<{ result: unknown; holder?: undefined }>;
-
-async function play(
-  engine: EngineProcess,
-  { arm }: Prepared,
-  onProgress: (progress: unknown) => void,
-): Promise<Played> {
-  if (arm.holder) return runHolder(engine, arm.holder, onProgress);
-  return { result: await new LockStep(engine).run(nobody, onProgress) };
-}
-/** Without a holder no turn comes. */
-const nobody = {
-  play: () => Promise.reject(new EngineError("the engine waits for a holder that does not run")),
-  next: () => undefined,
-};
-
-function resultOf({ spec, trace, key }: Prepared, { result, holder }: Played): RunResult {
-  const { karpenter, ...counted } = parseEngineResult(result);
+function resultOf({ spec, trace, key }: Prepared, { result, holder }: Ended): RunResult {
+  const { karpenter, ...counted } = result;
   if (karpenter !== spec.karpenter)
     throw new EngineError(`the engine runs Karpenter ${karpenter}, not ${spec.karpenter}`);
   const types = typesOf(spec.types);

@@ -1,14 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { seconds } from "../../lambda/core/duration.ts";
-import { buildLab, labVersions } from "../../test/real/engines/build-lab.ts";
+import { labVersions } from "../../test/real/engines/build-lab.ts";
 import { armOf } from "../days/arms.ts";
 import { type EngineConfig, engineConfig } from "../days/config.ts";
-import { EngineProcess } from "../days/engine-process.ts";
-import { runHolder } from "../days/holder/holder.ts";
-import { LockStep } from "../days/holder/lock-step.ts";
-import { type EngineResult, parseEngineResult } from "../days/result.ts";
+import { playEngine } from "../days/play-engine.ts";
+import type { EngineResult } from "../days/result.ts";
 import { traceOf } from "../days/traces/names.ts";
 import type { InstanceType } from "../days/worlds.ts";
 import { beginOf } from "./figures.ts";
@@ -27,21 +22,14 @@ const kwokTypes: readonly InstanceType[] = [2, 4].map((cpu) => ({
 
 /** Plays on the virtual clock what was played on the wall clock; `chance` is the engine's seed. */
 export async function playInVirtualTime(played: Played, chance: number): Promise<EngineResult> {
-  const folder = await mkdtemp(join(tmpdir(), "virtual-"));
-  try {
-    const config = join(folder, "config.json");
-    await writeFile(config, JSON.stringify(configOf(played, chance)));
-    const program = await buildLab(played.karpenter ?? labVersions[0] ?? "");
-    const engine = new EngineProcess({ program, args: ["-config", config] });
-    const settings = armOf(played.arm)?.holder;
-    if (!settings) return parseEngineResult(await new LockStep(engine).run(nobody, () => {}));
-    const { result, holder } = await runHolder(engine, settings, () => {});
-    const [error] = holder.errors;
-    if (error) throw new Error(`the holder logged an error: ${error}`);
-    return parseEngineResult(result);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const { result, holder } = await playEngine({
+    karpenter: played.karpenter ?? labVersions[0] ?? "",
+    config: configOf(played, chance),
+    settings: armOf(played.arm)?.holder,
+  });
+  const [error] = holder?.errors ?? [];
+  if (error) throw new Error(`the holder logged an error: ${error}`);
+  return result;
 }
 
 /** How the cluster of the wall clock differs from the lab's: times in seconds. */
@@ -82,9 +70,3 @@ export function configOf(played: Played, chance: number): EngineConfig & typeof 
     ...(arm.holder && { holder: { launchEventDelay: [0.1, 0.5] } }),
   };
 }
-
-/** Without a holder no turn comes. */
-const nobody = {
-  play: () => Promise.reject(new Error("the engine waits for a holder that does not run")),
-  next: () => undefined,
-};
