@@ -1,6 +1,5 @@
 import { parseDuration } from "../../lambda/core/duration.ts";
 import { checkSettings, type RawSettings } from "../../lambda/settings.ts";
-import type { Colour } from "../../report/page/picture.ts";
 
 export type Budget = Readonly<{
   nodes: string;
@@ -21,7 +20,6 @@ export type Disruption = Readonly<{
 export type Arm = Readonly<{
   name: string;
   about: string;
-  colour: Colour;
   disruption: Disruption;
   holder?: RawSettings;
   /** The minor version of Karpenter 1 that it needs. */
@@ -34,20 +32,18 @@ export type Arm = Readonly<{
  */
 export const baseBudgets: readonly Budget[] = [{ nodes: "100%" }, { nodes: "10%", reasons: ["Drifted"] }];
 
-const after = (consolidateAfter: string, colour: Colour): Arm => ({
+const after = (consolidateAfter: string): Arm => ({
   name: `consolidate-after-${consolidateAfter}`,
   about: `Karpenter alone, \`consolidateAfter: ${consolidateAfter}\``,
-  colour,
   disruption: { consolidateAfter },
 });
 
 const beside = (consolidateAfter: string): string =>
   consolidateAfter === "0s" ? "" : `, beside \`consolidateAfter: ${consolidateAfter}\``;
 
-const hold = (length: string, consolidateAfter: string, colour: Colour): Arm => ({
+const hold = (length: string, consolidateAfter: string): Arm => ({
   name: `hold-${length}${consolidateAfter === "0s" ? "" : `-beside-${consolidateAfter}`}`,
   about: `the holder, \`hold=${length}\`${beside(consolidateAfter)}`,
-  colour,
   disruption: { consolidateAfter },
   holder: { hold: length },
 });
@@ -59,61 +55,54 @@ const pays = ({
 }: Readonly<{ relaunchCost: string; evictionCost: string; beside?: string | undefined }>): Arm => ({
   name: `auto-${relaunchCost}-${evictionCost}${consolidateAfter === "30s" ? "" : `-beside-${consolidateAfter}`}`,
   about: `the holder, \`hold=auto\`, \`relaunchCost=${relaunchCost}\`, \`evictionCost=${evictionCost}\`, beside \`consolidateAfter: ${consolidateAfter}\``,
-  colour: "line",
   disruption: { consolidateAfter },
   holder: { hold: "auto", relaunchCost, evictionCost },
 });
 
 /** Every arm that the whole comparison runs. */
 const all: readonly Arm[] = [
-  after("0s", "faint"),
-  after("30s", "free"),
-  after("1m", "pink"),
-  after("5m", "release"),
-  after("20m", "image"),
+  after("0s"),
+  after("30s"),
+  after("1m"),
+  after("5m"),
+  after("20m"),
   {
     name: "when-empty",
     about: "Karpenter alone, `consolidationPolicy: WhenEmpty`, `consolidateAfter: 5m`",
-    colour: "own",
     disruption: { consolidateAfter: "5m", consolidationPolicy: "WhenEmpty" },
   },
   {
     name: "balanced",
     about: "Karpenter alone, `consolidationPolicy: Balanced`, `consolidateAfter: 30s` (1.14 and later)",
-    colour: "navy",
     disruption: { consolidateAfter: "30s", consolidationPolicy: "Balanced" },
     since: 14,
   },
   {
     name: "budget-empty",
     about: "Karpenter alone, a budget that lets only empty nodes go, `consolidateAfter: 30s`",
-    colour: "teal",
     disruption: { consolidateAfter: "30s", budgets: [{ nodes: "0", reasons: ["Underutilized"] }] },
   },
   {
     name: "budget-hourly",
     about:
       "Karpenter alone, a budget that allows consolidation in six minutes of each hour (empty nodes go at any time), `consolidateAfter: 30s`",
-    colour: "eviction",
     disruption: {
       consolidateAfter: "30s",
       budgets: [{ nodes: "0", reasons: ["Underutilized"], schedule: "6 * * * *", duration: "54m" }],
     },
   },
-  hold("20m", "0s", "ink"),
-  hold("20m", "30s", "launch"),
-  hold("10m", "30s", "held"),
+  hold("20m", "0s"),
+  hold("20m", "30s"),
+  hold("10m", "30s"),
   {
     name: "auto",
     about: "the holder, `hold=auto`, beside `consolidateAfter: 30s`",
-    colour: "line",
     disruption: { consolidateAfter: "30s" },
     holder: { hold: "auto" },
   },
   {
     name: "auto-evictions",
     about: "the holder, `hold=auto`, `evictionCost=10m`, beside `consolidateAfter: 30s`",
-    colour: "line",
     disruption: { consolidateAfter: "30s" },
     holder: { hold: "auto", evictionCost: "10m" },
   },
@@ -140,8 +129,8 @@ export function armOf(name: string): Arm | undefined {
   const { after: alone, hold: length, beside, relaunch, eviction } = pattern.exec(name)?.groups ?? {};
   const lengths = [alone, length, beside, relaunch, eviction];
   if (lengths.some((text) => text !== undefined && parseDuration(text) === undefined)) return undefined;
-  if (alone) return beside === undefined ? after(alone, "faint") : undefined;
-  if (length) return hold(length, beside ?? "0s", "ink");
+  if (alone) return beside === undefined ? after(alone) : undefined;
+  if (length) return hold(length, beside ?? "0s");
   return relaunch && eviction ? pays({ relaunchCost: relaunch, evictionCost: eviction, beside }) : undefined;
 }
 
