@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { BadInputError } from "../../../lambda/core/errors.ts";
+import { parseQuantity } from "../../../lambda/kubernetes/quantity.ts";
 import { nearestName } from "../../../lambda/spelling.ts";
-import { readAmount } from "./quantity.ts";
 
 /*
  * The work of a cluster, as a file or as a generator makes it. Times are in seconds from the trace's beginning. A file must
@@ -31,10 +31,15 @@ const yes = v.boolean("true or false");
 
 /** Kubernetes counts nothing smaller. */
 const leastAmount = 0.001;
+/** The engine counts thousandths in 64 bits. */
+const mostAmount = 1e15;
 const expectedQuantity = "an amount of 1m or more, like 500m, 2, 512Mi or 4Gi";
 const quantity = v.pipe(
   v.union([v.number(), v.string()], expectedQuantity),
-  v.check((value) => (readAmount(value) ?? 0) >= leastAmount, expectedQuantity),
+  v.check((value) => {
+    const amount = parseQuantity(String(value)) ?? 0;
+    return amount >= leastAmount && amount <= mostAmount;
+  }, expectedQuantity),
 );
 
 /** An object with these fields and no others: a misspelt field would otherwise have no effect. */
