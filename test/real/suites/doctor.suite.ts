@@ -6,8 +6,6 @@ import {
   DeleteAliasCommand,
   LambdaClient,
   UpdateEventSourceMappingCommand,
-  UpdateFunctionConfigurationCommand,
-  waitUntilFunctionUpdatedV2,
 } from "@aws-sdk/client-lambda";
 import { CreateScheduleCommand, DeleteScheduleCommand, SchedulerClient } from "@aws-sdk/client-scheduler";
 import { SetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
@@ -186,13 +184,6 @@ describe("doctor on a real deployment", () => {
       link: "record",
       what: "the release function cannot write",
     },
-    {
-      how: "the sweep function has another table",
-      damage: () => setTable("sweep", "another"),
-      repair: () => setTable("sweep", hold.env.HOLD_TABLE ?? ""),
-      link: "functions",
-      what: 'HOLD_TABLE is "another" in karpenter-node-holder-operated-sweep',
-    },
   ];
 
   const policyOf = (...Statement: object[]) => JSON.stringify({ Version: "2012-10-17", Statement });
@@ -201,13 +192,6 @@ describe("doctor on a real deployment", () => {
   const releaseAlias = { FunctionName: functionName(cluster, "release"), Name: scheduleAlias };
   const newest = { FunctionVersion: "$LATEST" };
   const damage = () => ({ RoleName: hold.env.SCHEDULE_ROLE_ARN?.split("/").at(-1), PolicyName: "damage" });
-  const setTable = async (part: Part, table: string) => {
-    const Variables = { ...(await operated.environment(part)), HOLD_TABLE: table };
-    const FunctionName = functionName(cluster, part);
-    const command = new UpdateFunctionConfigurationCommand({ FunctionName, Environment: { Variables } });
-    await aws(LambdaClient).send(command);
-    await waitUntilFunctionUpdatedV2({ client: aws(LambdaClient), maxWaitTime: 60 }, { FunctionName });
-  };
   const setVerbs = async (verbs: string[]) => {
     const rbac = operated.config.makeApiClient(RbacAuthorizationV1Api);
     const body = [{ op: "replace", path: "/rules/0/verbs", value: verbs }];
