@@ -172,7 +172,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     output("DeadLetterQueueUrls", "Dead-letter queues: launches, events, invocations", deadLetters);
     output("HoldTable", "Holds, present and past", this.tableName);
     if (this.dashboardName) {
-      const url = dashboardUrl(Stack.of(scope), this.dashboardName);
+      const url = dashboardUrl(scope, this.dashboardName);
       output("Dashboard", "Launches, holds and nodes at a glance", url);
     }
     output("ForceRelease", "Releases every held node at once", this.forceReleaseCommand);

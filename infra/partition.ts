@@ -2,11 +2,11 @@ import { Aws, CfnCondition, CfnMapping, Fn, Stack, Token } from "aws-cdk-lib";
 import type { Construct } from "constructs";
 import { partitionOf } from "../lambda/aws/partitions.ts";
 
-/** The address of a CloudWatch dashboard in the console of the stack's partition. */
-export function dashboardUrl(stack: Stack, dashboard: string): string {
-  const { region } = stack;
+/** The address of a CloudWatch dashboard in the console of the partition of this scope's stack. */
+export function dashboardUrl(scope: Construct, dashboard: string): string {
+  const { region } = Stack.of(scope);
   const path = `cloudwatch/home?region=${region}#dashboards/dashboard/${dashboard}`;
-  return `https://${region}.${consoleDomain(stack)}/${path}`;
+  return `https://${region}.${consoleDomain(scope)}/${path}`;
 }
 
 /** The console of each partition. */
@@ -21,10 +21,11 @@ const consoles: Readonly<Record<string, { domain: string }>> = {
   "aws-iso-f": { domain: "console.csp.hci.ic.gov" },
 };
 
-function consoleDomain(stack: Stack): string {
-  if (!Token.isUnresolved(stack.region)) return consoles[partitionOf(stack.region).name]?.domain ?? "";
+function consoleDomain(scope: Construct): string {
+  const { region } = Stack.of(scope);
+  if (!Token.isUnresolved(region)) return consoles[partitionOf(region).name]?.domain ?? "";
   const mapping = { ...consoles };
-  return new CfnMapping(stack, "Console", { mapping }).findInMap(Aws.PARTITION, "domain");
+  return new CfnMapping(scope, "Console", { mapping }).findInMap(Aws.PARTITION, "domain");
 }
 
 /** Commercial regions in which Lambda has no recursion control; no other partition has it. */

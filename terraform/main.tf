@@ -21,7 +21,7 @@ locals {
     replace(part, "-", "_") => "${var.prefix}${part}-${substr(filesha256("${local.package}/${part}.zip"), 0, 16)}.zip"
   }
 
-  template = templatefile("${local.package}/${local.given.access}${var.vpc == null ? "" : "-vpc"}.json.tftpl", {
+  template = templatefile("${local.package}/${local.given.access == "manual" ? "manual" : "install"}${var.vpc == null ? "" : "-vpc"}.json.tftpl", {
     settings      = local.variables
     environment   = join(",", [for name, value in local.variables : "${jsonencode(name)}:${jsonencode(value)}" if value != ""])
     names         = local.names

@@ -90,16 +90,19 @@ function protects({ metadata, status }: NamedPod, now: Date): boolean {
 
 function heldByPods(node: Node, pods: readonly NamedPod[], { readAt }: ClusterFacts): readonly Finding[] {
   const holding = pods.filter((pod) => protects(pod, readAt));
-  const [first] = holding;
-  if (!first) return [];
-  const { namespace, name } = first.metadata;
+  if (holding.length === 0) return [];
   const names = holding.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
   return [
     {
       rule: "nobody-can-disrupt",
       object: `node ${node.metadata.name}`,
       problem: `${some(names)} asked not to be disrupted more than ${formatDuration(longProtected)} ago (${annotation}), so the node stays.`,
-      change: `kubectl annotate pod -n ${namespace} ${name} ${annotation}-`,
+      change: holding
+        .map(
+          ({ metadata: { namespace, name } }) =>
+            `kubectl annotate pod -n ${namespace} ${name} ${annotation}-`,
+        )
+        .join("; "),
     },
   ];
 }

@@ -174,7 +174,8 @@ function inUtc(pool: NodePool, budget: NodePoolBudget, { week, timeZone }: View)
   );
   const season = winter === summer ? "" : ", and by another hour in summer or winter";
   const isOtherDay = begin - offset < 0 || begin - offset >= 24;
-  const shifted = `${(meant % 1) * 60} ${Math.floor(meant)} ${rest}`;
+  const minuteOfDay = Math.round(meant * 60);
+  const shifted = `${minuteOfDay % 60} ${Math.floor(minuteOfDay / 60) % 24} ${rest}`;
   return {
     rule: "window-in-utc",
     object: nameOf(pool),

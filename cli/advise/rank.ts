@@ -167,14 +167,16 @@ function policies(question: Question, learns: boolean): readonly Named[] {
     { name: "as it is", policy: { waits: ({ at }) => at } },
     ...karpenters,
     ...holds.map((hold): Named => {
-      const rules = { hold, auto: false, ...limits };
+      const maxHold = Math.max(limits.maxHold, hold);
+      const rules = { hold, auto: false, ...limits, maxHold };
+      const more = hold > limits.maxHold ? { maxHold: formatDuration(maxHold) } : {};
       const waits: Policy["waits"] = (removal, on) =>
         isHeld(on, removal) ? endOf(on, rules).at : removal.at;
       const name = `hold=${formatDuration(hold)}`;
       return {
         name,
         policy: { waits, rules },
-        applies: { by: "holder", settings: { hold: formatDuration(hold) } },
+        applies: { by: "holder", settings: { hold: formatDuration(hold), ...more } },
       };
     }),
     {

@@ -157,14 +157,18 @@ async function asked(name: string, options: Options, { env }: Terminal) {
 }
 
 /** Removes every mark by itself, in the form of a holder's answer. */
-async function withoutHolder({ kubeconfig, context }: Options, terminal: Terminal): Promise<ReleaseAnswer> {
+async function withoutHolder(
+  { kubeconfig, context, quiet }: Options,
+  terminal: Terminal,
+): Promise<ReleaseAnswer> {
   const { findCluster } = await import("../../local/run/find-cluster.ts");
   const { releaseMarks } = await import("../../local/run/release-marks.ts");
   const config = findCluster({ path: kubeconfig, context, env: terminal.env });
-  terminal.notify(
-    `Removing every mark in ${config.getCurrentCluster()?.server}. A holder at work marks nodes again.`,
-  );
-  const log = textLog({ ...terminal, out: terminal.notify });
+  if (!quiet)
+    terminal.notify(
+      `Removing every mark in ${config.getCurrentCluster()?.server}. A holder at work marks nodes again.`,
+    );
+  const log = textLog({ ...terminal, out: quiet ? () => {} : terminal.notify });
   const done = await releaseMarks({ config, log });
   return { ...done, because: "by their marks alone" };
 }

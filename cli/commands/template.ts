@@ -8,6 +8,7 @@ import { Failure } from "../terminal/failure.ts";
 import { withExamples } from "../terminal/flags.ts";
 import { flagOf, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { quoted } from "../terminal/text.ts";
 
 type TemplateOptions = Readonly<{
   cluster: string;
@@ -71,10 +72,11 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
   const { writeTemplate } = await import("../template/write-template.ts");
   writeTemplate({ settings, windows, ...deployment, bucket, prefix, folder: options.out });
   const { stackName } = await import("../../infra/names.ts");
+  const folder = quoted(options.out);
   out(`Written to ${options.out}. Next, with a profile and region of the cluster's account:
 
-  aws s3 cp --recursive ${options.out} s3://${bucket}/${prefix}
-  aws cloudformation deploy --stack-name ${stackName(cluster)} --template-file ${options.out}/template.json \\
+  aws s3 cp --recursive ${folder} s3://${bucket}/${prefix}
+  aws cloudformation deploy --stack-name ${stackName(cluster)} --template-file ${quoted(`${options.out}/template.json`)} \\
     --s3-bucket ${bucket} --capabilities CAPABILITY_IAM
   npx karpenter-node-holder doctor --cluster ${cluster}`);
 }

@@ -62,12 +62,14 @@ export type Choice = Pick<Values<typeof deploymentSettings>, Filled> &
 export function fillIn(text: string, choice: Choice): Template {
   const template: Template = JSON.parse(renamed(text, choice.settings.cluster));
   const Resources = withWindows(template.Resources, choice.windows);
-  for (const [id, resource] of Object.entries(Resources)) {
+  // First of all: what is filled in may contain an example.
+  const filled = restricted({ ...template, Resources }, choice);
+  for (const [id, resource] of Object.entries(filled.Resources)) {
     change(resource, choice);
     // The CDK names a policy after its id.
     if (resource.Type === "AWS::IAM::Policy") resource.Properties.PolicyName = id.slice(-128);
   }
-  return withoutUnwanted(restricted({ ...template, Resources }, choice), choice);
+  return withoutUnwanted(filled, choice);
 }
 
 /** Leaves out what the monitoring is without. */
@@ -89,7 +91,7 @@ type Restriction = "permissionsBoundaryArn" | "rolePath" | "kmsKeyArn";
 /** In the template each of these has its example: puts what is wanted in its place, or leaves it out. */
 function restricted(template: Template, choice: Choice): Template {
   const wants = (name: Restriction) => choice[name] !== "";
-  const named: readonly Restriction[] = ["permissionsBoundaryArn", "rolePath", "kmsKeyArn"];
+  const named: readonly Restriction[] = ["rolePath", "permissionsBoundaryArn", "kmsKeyArn"];
   for (const { Properties } of Object.values(template.Resources)) {
     if (!wants("permissionsBoundaryArn")) delete Properties.PermissionsBoundary;
     if (!wants("rolePath")) delete Properties.Path;

@@ -139,6 +139,8 @@ it("finds office hours that are so in UTC alone", () => {
     problem: expect.stringContaining(wrong),
     change: 'schedule: "0 0 * * mon-fri"',
   });
+  const odd = withBudgets({ nodes: "10%" }, { ...office, schedule: "20 9 * * mon-fri" });
+  expect(only({ ...odd, timeZone: "Asia/Tokyo" }).change).toBe('schedule: "20 0 * * mon-fri"');
   expect(only({ ...given, timeZone: "Pacific/Auckland" }).problem).toContain("on another day");
   // 08:00 to 17:00 in Berlin, as it was meant.
   const meant = { nodes: "0", schedule: "0 7 * * mon-fri", duration: "9h" };
@@ -186,9 +188,10 @@ it("finds nodes that nobody can disrupt: a user's annotation, pods that asked fo
   });
   const pod = (value: string, age: number) =>
     aPod({ name: "p", node: "n", age, annotations: { [key]: value } });
-  expect(only({ nodes: [node], pods: [pod("true", hours(25))] }).change).toBe(
-    `kubectl annotate pod -n default p ${key}-`,
-  );
+  const free = `kubectl annotate pod -n default p ${key}-`;
+  const long = pod("true", hours(25));
+  expect(only({ nodes: [node], pods: [long] }).change).toBe(free);
+  expect(only({ nodes: [node], pods: [long, long] }).change).toBe(`${free}; ${free}`);
   expect(rules({ nodes: [node], pods: [pod("40h", hours(25))] })).toEqual(["nobody-can-disrupt"]);
   for (const fine of [pod("true", hours(23)), pod("20h", hours(25)), pod("false", hours(25))])
     expectNothing({ nodes: [node], pods: [fine] });

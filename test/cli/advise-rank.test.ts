@@ -44,6 +44,18 @@ describe("a ranking", () => {
     expect(named(candidates).get("as it is")).toMatchObject(nothing);
   });
 
+  it("asks for settings that the holder takes, also where a hold is longer than its usual cap", () => {
+    const { candidates } = rank(churned(), question({ holds: [hours(1), hours(4)] }));
+    const settings = (name: string) => {
+      const applies = named(candidates).get(name)?.applies;
+      return applies?.by === "holder" ? applies.settings : undefined;
+    };
+    expect([settings("hold=1h"), settings("hold=4h")]).toEqual([
+      { hold: "1h" },
+      { hold: "4h", maxHold: "4h" },
+    ]);
+  });
+
   it("changes the order with the price", () => {
     const order = (more: Partial<Question>) => rank(churned(), question(more)).candidates[0]?.name;
     expect(order({ evictionCost: hours(1) })).not.toBe("as it is");

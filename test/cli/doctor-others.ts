@@ -201,6 +201,11 @@ export const others: readonly Row[] = [
   ],
   ["each NodePool is consolidated", {}, nodePool({ consolidateAfter: "5m" })],
   [
+    "a NodePool that is left out is never consolidated",
+    withRules({ nodePools: { only: [], except: ["batch"] } }),
+    nodePool({ consolidateAfter: "Never" }),
+  ],
+  [
     "a NodePool is consolidated in windows, and the time of a hold is constant",
     withRules({ auto: false }),
     nodePool({ budgets: [{ nodes: "0", schedule: "6 * * * *", duration: "54m" }] }),

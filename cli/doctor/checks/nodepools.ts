@@ -1,4 +1,5 @@
 import type { Rules } from "../../../lambda/core/rules.ts";
+import { admits } from "../../../lambda/core/scope.ts";
 import { allowedIn, hoursOf, isNone, reasons } from "../../advise/allowed.ts";
 import type { NodePool } from "../../advise/objects.ts";
 import type { Checks } from "../doctor.ts";
@@ -10,8 +11,10 @@ export const ofNodePools = {
     const pools = await findNodePools?.();
     if (!pools) return [];
     const { rules } = await answers.control;
-    const wrong = pools.map((pool) => troubleOf(pool, rules, clock.now()));
-    return orOk(wrong, `${pools.length}, Karpenter may consolidate each`);
+    const covered = pools.filter(({ metadata }) => admits(rules.nodePools, metadata.name));
+    if (covered.length === 0) return [];
+    const wrong = covered.map((pool) => troubleOf(pool, rules, clock.now()));
+    return orOk(wrong, `${covered.length}, Karpenter may consolidate each`);
   },
   async buffers({ findCapacityBuffers }) {
     const buffers = (await findCapacityBuffers?.()) ?? [];

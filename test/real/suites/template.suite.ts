@@ -110,7 +110,11 @@ describe("the Terraform module", () => {
     { ...others, cluster: "an-other" },
     { ...installed, cluster: "long_Name-".repeat(10) },
     { cluster: "c".repeat(37), alarms: "none", ...otherCosts(settingsTable) },
-    { cluster: "prod", alarms: "none", monitoring: "alarms", rolePath: "/a/b/" },
+    {
+      ...{ cluster: "prod", alarms: "none", monitoring: "alarms", rolePath: "/a/b/" },
+      // What is filled in may contain the example of another setting.
+      permissionsBoundaryArn: `arn:aws:iam::111122223333:policy${settingsTable.rolePath.value.example}base`,
+    },
     {
       ...{
         cluster: "prod",
