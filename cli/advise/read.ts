@@ -1,6 +1,6 @@
 import type { KubeConfig } from "@kubernetes/client-node";
 import * as v from "valibot";
-import { after, earlier, minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { messageOf } from "../../lambda/core/errors.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
@@ -10,6 +10,15 @@ import type { ClusterLogin } from "../../lambda/kubernetes/transport.ts";
 import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { Failure } from "../terminal/failure.ts";
 import { allReadable } from "../terminal/text.ts";
+import {
+  isKarpenters,
+  type ReadPod,
+  readEach,
+  readLog,
+  readMetrics,
+  type Text,
+  versionOf,
+} from "./karpenter-pods.ts";
 import * as objects from "./objects.ts";
 
 /** Something that could not be read, and why. */
@@ -19,9 +28,6 @@ export const isMissing = (value: unknown): value is Missing =>
   typeof value === "object" && value !== null && "missing" in value;
 /** What was read, or nothing to go through. */
 export const orNone = <T>(value: Read<readonly T[]>): readonly T[] => (isMissing(value) ? [] : value);
-
-/** A text of Karpenter's, and since when it has what happened. */
-export type Text = Readonly<{ text: string; since?: Date }>;
 
 /** What is listed in a cluster: its name for people, its path (and which fields select it), and what is read of it. */
 export const lists = {
@@ -134,28 +140,17 @@ async function readFacts(api: KubernetesCaller, now: Date, onRead: OnRead): Prom
   const more: Listed["events"] = isAuto ? Object(await readList(autoModeEvents, objects.eventSchema)) : [];
   const listed = isMissing(read.events) ? read : { ...read, events: [...read.events, ...orNone(more)] };
   const { pods } = listed;
-  const controllers = orNone(pods).filter(({ metadata }) => metadata.labels[nameLabel] === "karpenter");
+  const controllers = orNone(pods).filter(isKarpenters);
   const none = { missing: isAuto ? outside : whyNoController(pods) };
-  const ofEach = async (
-    what: string,
-    textOf: (pod: objects.NamedPod) => Promise<Text>,
-  ): Promise<Read<Text>> => {
+  const ofEach = async (what: string, read: ReadPod): Promise<Read<Text>> => {
     if (controllers.length === 0) return none;
-    const found = await unlessMissing(() => Promise.all(controllers.map(textOf)));
+    const found = await unlessMissing(() => readEach(controllers, (pod) => read(api, pod, context)));
     onRead(what);
-    if (isMissing(found)) return found;
-    const since = found.flatMap(({ since }) => since ?? []);
-    return {
-      text: found.map(({ text }) => text).join("\n"),
-      ...(since.length > 0 && { since: since.reduce(earlier) }),
-    };
+    return found;
   };
   const [log, metrics] = await Promise.all([
-    ofEach("Karpenter's log", async (pod) => ({ text: await readLog(api, pod, context) })),
-    ofEach("Karpenter's metrics", async (pod) => {
-      const since = pod.status.containerStatuses.flatMap(({ state }) => state?.running?.startedAt ?? [])[0];
-      return { text: await readMetrics(api, pod, context), ...(since && { since }) };
-    }),
+    ofEach("Karpenter's log", readLog),
+    ofEach("Karpenter's metrics", readMetrics),
   ]);
   const karpenter = versionOf(controllers) ?? {
     missing: isAuto ? outside : "no image of Karpenter with a version",
@@ -179,37 +174,6 @@ function readableFacts(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return allReadable(value);
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, readableFacts(one)]));
 }
-
-const nameLabel = "app.kubernetes.io/name";
-
-const versionOf = (controllers: readonly objects.NamedPod[]): number | undefined =>
-  controllers
-    .flatMap(({ status }) => status.containerStatuses)
-    .map(({ image }) => /karpenter.*:v?1\.(\d+)\.\d+/.exec(image)?.[1])
-    .filter((minor) => minor !== undefined)
-    .map(Number)[0];
-
-const pathOf = ({ metadata }: objects.NamedPod, port = "") =>
-  `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}${port}`;
-
-/** The newest lines: the kubelet keeps about 10 MB of them. */
-const mostLines = "50000";
-
-const readLog = async (api: KubernetesCaller, pod: objects.NamedPod, context: Deadline): Promise<string> => {
-  const container = pod.status.containerStatuses[0]?.name;
-  const query = { tailLines: mostLines, ...(container && { container }) };
-  const path = `${pathOf(pod)}/log`;
-  return String(await api.call({ method: "GET", path, query, accept: "*/*", readsText: true }, context));
-};
-
-const readMetrics = async (
-  api: KubernetesCaller,
-  pod: objects.NamedPod,
-  context: Deadline,
-): Promise<string> => {
-  const path = `${pathOf(pod, ":8080")}/proxy/metrics`;
-  return String(await api.call({ method: "GET", path, accept: "*/*", readsText: true }, context));
-};
 
 async function unlessMissing<T>(work: () => Promise<T>, ifUnknown?: () => T): Promise<Read<T>> {
   try {

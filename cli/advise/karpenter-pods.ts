@@ -1,0 +1,58 @@
+import { earlier } from "../../lambda/core/duration.ts";
+import type { CallContext } from "../../lambda/core/ports.ts";
+import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import type { NamedPod } from "./objects.ts";
+
+/** A text of Karpenter's, and since when it has what happened. */
+export type Text = Readonly<{ text: string; since?: Date }>;
+
+type Deadline = Pick<CallContext, "deadline">;
+export type ReadPod = (api: KubernetesCaller, pod: NamedPod, context: Deadline) => Promise<Text>;
+
+const nameLabel = "app.kubernetes.io/name";
+
+/** Whether it has the label of Karpenter's chart. */
+export const isKarpenters = ({ metadata }: NamedPod): boolean => metadata.labels[nameLabel] === "karpenter";
+
+/** The minor version of 1.x. */
+export const versionOf = (controllers: readonly NamedPod[]): number | undefined =>
+  controllers
+    .flatMap(({ status }) => status.containerStatuses)
+    .map(({ image }) => /karpenter.*:v?1\.(\d+)\.\d+/.exec(image)?.[1])
+    .filter((minor) => minor !== undefined)
+    .map(Number)[0];
+
+const pathOf = ({ metadata }: NamedPod, port = "") =>
+  `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}${port}`;
+
+/** The newest lines: the kubelet keeps about 10 MB of them. */
+const mostLines = "50000";
+
+export const readLog: ReadPod = async (api, pod, context) => {
+  const container = pod.status.containerStatuses[0]?.name;
+  const query = { tailLines: mostLines, ...(container && { container }) };
+  const path = `${pathOf(pod)}/log`;
+  return {
+    text: String(await api.call({ method: "GET", path, query, accept: "*/*", readsText: true }, context)),
+  };
+};
+
+export const readMetrics: ReadPod = async (api, pod, context) => {
+  const since = pod.status.containerStatuses.flatMap(({ state }) => state?.running?.startedAt ?? [])[0];
+  const path = `${pathOf(pod, ":8080")}/proxy/metrics`;
+  const text = String(await api.call({ method: "GET", path, accept: "*/*", readsText: true }, context));
+  return { text, ...(since && { since }) };
+};
+
+/** The texts of all, as one. */
+export async function readEach(
+  pods: readonly NamedPod[],
+  textOf: (pod: NamedPod) => Promise<Text>,
+): Promise<Text> {
+  const found = await Promise.all(pods.map(textOf));
+  const since = found.flatMap(({ since }) => since ?? []);
+  return {
+    text: found.map(({ text }) => text).join("\n"),
+    ...(since.length > 0 && { since: since.reduce(earlier) }),
+  };
+}
