@@ -22,6 +22,12 @@ export const versionOf = (controllers: readonly NamedPod[]): number | undefined 
     .filter((minor) => minor !== undefined)
     .map(Number)[0];
 
+/** The chart may add sidecars, and the kubelet sorts statuses by name. */
+const containerOf = ({ status: { containerStatuses } }: NamedPod) =>
+  containerStatuses.find(({ name }) => name === "controller") ?? containerStatuses[0];
+
+const isRunning = (pod: NamedPod): boolean => Boolean(containerOf(pod)?.state?.running);
+
 const pathOf = ({ metadata }: NamedPod, port = "") =>
   `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}${port}`;
 
@@ -29,7 +35,7 @@ const pathOf = ({ metadata }: NamedPod, port = "") =>
 const mostLines = "50000";
 
 export const readLog: ReadPod = async (api, pod, context) => {
-  const container = pod.status.containerStatuses[0]?.name;
+  const container = containerOf(pod)?.name;
   const query = { tailLines: mostLines, ...(container && { container }) };
   const path = `${pathOf(pod)}/log`;
   return {
@@ -38,18 +44,21 @@ export const readLog: ReadPod = async (api, pod, context) => {
 };
 
 export const readMetrics: ReadPod = async (api, pod, context) => {
-  const since = pod.status.containerStatuses.flatMap(({ state }) => state?.running?.startedAt ?? [])[0];
+  const since = containerOf(pod)?.state?.running?.startedAt;
   const path = `${pathOf(pod, ":8080")}/proxy/metrics`;
   const text = String(await api.call({ method: "GET", path, accept: "*/*", readsText: true }, context));
   return { text, ...(since && { since }) };
 };
 
-/** The texts of all, as one. */
+/** The texts of those that run, as one; a replica that cannot be read takes nothing from the others. */
 export async function readEach(
   pods: readonly NamedPod[],
   textOf: (pod: NamedPod) => Promise<Text>,
 ): Promise<Text> {
-  const found = await Promise.all(pods.map(textOf));
+  const tries = await Promise.allSettled(pods.filter(isRunning).map(textOf));
+  const found = tries.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const failed = tries.find((one) => one.status === "rejected");
+  if (found.length === 0) throw failed?.reason ?? new Error("no pod of Karpenter is running");
   const since = found.flatMap(({ since }) => since ?? []);
   return {
     text: found.map(({ text }) => text).join("\n"),

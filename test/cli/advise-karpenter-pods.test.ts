@@ -1,0 +1,57 @@
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { type ReadPod, readEach, readLog, readMetrics } from "../../cli/advise/karpenter-pods.ts";
+import { podWithNameSchema } from "../../cli/advise/objects.ts";
+
+const startedAt = (minute: number) => ({ running: { startedAt: `2026-11-21T12:0${minute}:00Z` } });
+const waiting = { waiting: { reason: "ImagePullBackOff" } };
+
+const aController = (name: string, states: Readonly<Record<string, object>>) =>
+  v.parse(podWithNameSchema, {
+    metadata: { name, namespace: "karpenter" },
+    spec: {},
+    status: { containerStatuses: Object.entries(states).map(([name, state]) => ({ name, state })) },
+  });
+const context = { deadline: new Date() };
+
+/** Answers with the path and the container that it was asked for; one pod may be refused. */
+const reading = (read: ReadPod, refused?: string) => (pod: Parameters<ReadPod>[1]) =>
+  read(
+    {
+      call: async ({ path, query }) => {
+        if (refused && path.includes(refused)) throw new Error("refused");
+        return `${path.replace("/api/v1/namespaces/karpenter/pods/", "")} ${query?.container ?? ""}`.trim();
+      },
+    } as Parameters<ReadPod>[0],
+    pod,
+    context,
+  );
+
+describe("of several replicas of Karpenter", () => {
+  const [a, b] = [1, 2].map((n) => aController(`karpenter-${n}`, { controller: startedAt(n) }));
+  if (!a || !b) throw new Error("no replicas");
+
+  it("reads those that run", async () => {
+    const starting = aController("karpenter-3", { controller: waiting });
+    const unscheduled = aController("karpenter-4", {});
+    const { text } = await readEach([starting, a, unscheduled], reading(readLog, "karpenter-3"));
+    expect(text).toBe("karpenter-1/log controller");
+    await expect(readEach([starting], reading(readLog))).rejects.toThrow("no pod of Karpenter is running");
+  });
+
+  it("reads the others where one cannot be read, and fails where none can", async () => {
+    expect(await readEach([a, b], reading(readMetrics, "karpenter-1"))).toEqual({
+      text: "karpenter-2:8080/proxy/metrics",
+      since: new Date("2026-11-21T12:02:00Z"),
+    });
+    await expect(readEach([a, b], reading(readLog, "karpenter"))).rejects.toThrow("refused");
+  });
+});
+
+it("reads the controller's log, whatever sidecars the chart has", async () => {
+  const pod = aController("karpenter-1", { "aa-proxy": startedAt(1), controller: startedAt(2) });
+  expect((await readEach([pod], reading(readLog))).text).toBe("karpenter-1/log controller");
+  expect((await readEach([pod], reading(readMetrics))).since).toEqual(new Date("2026-11-21T12:02:00Z"));
+  const renamed = aController("karpenter-1", { karpenter: startedAt(1) });
+  expect((await readEach([renamed], reading(readLog))).text).toBe("karpenter-1/log karpenter");
+});
