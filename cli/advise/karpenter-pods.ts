@@ -14,17 +14,18 @@ const nameLabel = "app.kubernetes.io/name";
 /** Whether it has the label of Karpenter's chart. */
 export const isKarpenters = ({ metadata }: NamedPod): boolean => metadata.labels[nameLabel] === "karpenter";
 
-/** The minor version of 1.x. */
+/** The chart may add sidecars, and the kubelet sorts statuses by name. */
+const controllerIn = <T extends Readonly<{ name: string }>>(containers: readonly T[]): T | undefined =>
+  containers.find(({ name }) => name === "controller") ?? containers[0];
+const containerOf = ({ status }: NamedPod) => controllerIn(status.containerStatuses);
+
+/** The minor version of 1.x; the status of an image with a digest may have no tag. */
 export const versionOf = (controllers: readonly NamedPod[]): number | undefined =>
   controllers
-    .flatMap(({ status }) => status.containerStatuses)
-    .map(({ image }) => /karpenter.*:v?1\.(\d+)\.\d+/.exec(image)?.[1])
+    .flatMap((pod) => [controllerIn(pod.spec.containers)?.image, containerOf(pod)?.image])
+    .map((image = "") => /karpenter.*:v?1\.(\d+)\.\d+/.exec(image)?.[1])
     .filter((minor) => minor !== undefined)
     .map(Number)[0];
-
-/** The chart may add sidecars, and the kubelet sorts statuses by name. */
-const containerOf = ({ status: { containerStatuses } }: NamedPod) =>
-  containerStatuses.find(({ name }) => name === "controller") ?? containerStatuses[0];
 
 const isRunning = (pod: NamedPod): boolean => Boolean(containerOf(pod)?.state?.running);
 

@@ -76,9 +76,11 @@ export const nodeSchema = v.object({
 export type Node = v.InferOutput<typeof nodeSchema>;
 
 const container = v.object({ name: v.string(), image: v.nullish(v.string(), "") });
+const { containers } = podSchema.entries.spec.entries;
+const podContainer = v.object({ ...containers.wrapped.item.entries, ...container.entries });
 export const podWithNameSchema = v.object({
   metadata: v.object({ ...podSchema.entries.metadata.entries, name: v.string() }),
-  spec: podSchema.entries.spec,
+  spec: v.object({ ...podSchema.entries.spec.entries, containers: v.nullish(v.array(podContainer), []) }),
   status: v.nullish(
     v.object({
       startTime: v.nullish(moment),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { type ReadPod, readEach, readLog, readMetrics } from "../../cli/advise/karpenter-pods.ts";
+import { type ReadPod, readEach, readLog, readMetrics, versionOf } from "../../cli/advise/karpenter-pods.ts";
 import { podWithNameSchema } from "../../cli/advise/objects.ts";
 
 const startedAt = (minute: number) => ({ running: { startedAt: `2026-11-21T12:0${minute}:00Z` } });
@@ -54,4 +54,18 @@ it("reads the controller's log, whatever sidecars the chart has", async () => {
   expect((await readEach([pod], reading(readMetrics))).since).toEqual(new Date("2026-11-21T12:02:00Z"));
   const renamed = aController("karpenter-1", { karpenter: startedAt(1) });
   expect((await readEach([renamed], reading(readLog))).text).toBe("karpenter-1/log karpenter");
+});
+
+it("reads the version from the image that the pod asks for, because the status may have only a digest", () => {
+  const image = "public.ecr.aws/karpenter/controller";
+  const versionIn = (wanted: string, pulled: string) =>
+    versionOf([
+      v.parse(podWithNameSchema, {
+        metadata: { name: "karpenter-1" },
+        spec: { containers: [{ name: "controller", image: wanted }] },
+        status: { containerStatuses: [{ name: "controller", image: pulled }] },
+      }),
+    ]);
+  expect(versionIn(`${image}:1.13.0@sha256:0a1b`, `${image}@sha256:0a1b`)).toBe(13);
+  expect(versionIn("mirror/controller:latest", `${image}:1.12.1`)).toBe(12);
 });
