@@ -1,3 +1,4 @@
+import { after, hours } from "../../lambda/core/duration.ts";
 import { flagOf } from "../terminal/setting-flags.ts";
 import { quoted } from "../terminal/text.ts";
 import { unreadableIn } from "./allowed.ts";
@@ -31,10 +32,11 @@ export type Known = Readonly<{
   /** Whether no NodePool lets Karpenter consolidate in the coming week. */
   isClosed: boolean;
   place: Place;
+  readAt: Date;
 }>;
 
 /** The best candidate and what applies it; also that the holder is not needed. */
-export function advise({ ranking, accounts, pools, isClosed, place }: Known): Advice {
+export function advise({ ranking, accounts, pools, isClosed, place, readAt }: Known): Advice {
   const broken = pools.filter((pool) => unreadableIn(pool).length > 0).map(({ metadata }) => metadata.name);
   if (ranking.because && isClosed && broken.length > 0)
     return {
@@ -49,7 +51,7 @@ export function advise({ ranking, accounts, pools, isClosed, place }: Known): Ad
         "You do not need the holder now: no NodePool lets Karpenter consolidate in the next seven days.",
       commands: [],
     };
-  if (ranking.because) return withoutRanking(ranking.because, accounts);
+  if (ranking.because) return withoutRanking(ranking.because, accounts, readAt);
   const [best] = ranking.candidates.filter(({ open }) => open === 0);
   const { per } = ranking;
   if (!best?.applies || best.saves < least)
@@ -76,10 +78,15 @@ const describe = ({ saves, launches, evictions, nodeHours, money }: Candidate): 
   `${launches.toFixed(0)} launches and ${evictions.toFixed(0)} evictions fewer for ${nodeHours.toFixed(1)} node-hours more, ` +
   `together worth ${saves.toFixed(1)} node-hours${money === undefined ? "" : ` (${money.toFixed(2)} at your prices)`}`;
 
+/** In less than a day, that Karpenter removed nothing shows nothing. */
+const longEnough = hours(24);
+
 /** Without a ranking, what is known may still be enough: where Karpenter removes nothing, nothing is to be held. */
-function withoutRanking(because: string, accounts: readonly Account[]): Advice {
+function withoutRanking(because: string, accounts: readonly Account[], readAt: Date): Advice {
   const known = accounts.filter(({ removed }) => removed !== undefined);
-  const isQuiet = known.length > 0 && known.every(({ removed }) => removed === 0);
+  const isLong = ({ from, until = readAt }: Account) =>
+    from !== undefined && after(from, longEnough) <= until;
+  const isQuiet = known.some(isLong) && known.every(({ removed }) => removed === 0);
   if (!isQuiet) return { verdict: "unknown", because: `Nothing is ranked: ${because}.`, commands: [] };
   return {
     verdict: "nothing",

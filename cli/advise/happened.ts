@@ -76,14 +76,14 @@ function jobsAmong(pods: ReadonlySet<string>, { jobs }: ClusterFacts): number {
   return [...pods].filter(ofJob).length;
 }
 
-export function fromLog({ from, launches, removals, ended }: History): Account {
+export function fromLog({ from, until, launches, removals, ended }: History): Account {
   const chosen = new Set(removals.map(({ node }) => node));
   const others = ended.filter((node) => !chosen.has(node)).map(() => "Other");
   const launchedAt = new Map(launches.map(({ node, at }) => [node, at]));
   const ends = removals.map(({ node, nodePool, at }) => ({ nodePool, at, launchedAt: launchedAt.get(node) }));
   return {
     source: "log",
-    from,
+    ...{ from, until },
     launched: launches.length,
     removed: removals.length + others.length,
     byReason: counted([...removals.map(({ reason }) => reason), ...others]),

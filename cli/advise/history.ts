@@ -38,6 +38,8 @@ export type History = Readonly<{
 export type Account = Readonly<{
   source: string;
   from?: Date;
+  /** Where it ends before it was read. */
+  until?: Date;
   launched?: number;
   removed?: number;
   /** Removed nodes by reason; `Other` are those that were not chosen: expired, interrupted, deleted by hand. */

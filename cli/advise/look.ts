@@ -68,7 +68,8 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
     ...(trail ? [trail] : []),
   ];
   const pools = facts ? orNone(facts.nodePools) : [];
-  const week = midnightBefore(facts?.readAt ?? new Date(), timeZone);
+  const readAt = facts?.readAt ?? new Date();
+  const week = midnightBefore(readAt, timeZone);
   const weeks = pools.map((pool) => ({
     name: pool.metadata.name,
     about: aboutPool(pool),
@@ -93,7 +94,7 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
       facts === undefined || orNone(facts.nodes).some(({ spec }) => spec.providerID.startsWith("aws://")),
   };
   const isClosed = weeks.length > 0 && weeks.every(({ allowed }) => !mayConsolidate(allowed));
-  const advice = advise({ ranking, accounts, pools, isClosed, place });
+  const advice = advise({ ranking, accounts, pools, isClosed, place, readAt });
   const sources = [
     ...(facts ? sourcesOf(facts, live) : []),
     ...(saved ? [{ name: "log files", read: describeLog(saved) }] : []),
@@ -110,7 +111,7 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
   ];
   const json = {
     schema,
-    ...{ cluster: place.cluster, readAt: facts?.readAt ?? new Date(), timeZone, sources },
+    ...{ cluster: place.cluster, readAt, timeZone, sources },
     ...(present && { present }),
     happened: accounts,
     allowed: weeks.map((one) => weekJson(one, week)),

@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, minutes } from "../../lambda/core/duration.ts";
+import { after, type Duration, earlier, later, minutes } from "../../lambda/core/duration.ts";
 import { explainAwsError } from "../aws-errors.ts";
 import { type AwsFlags, awsConfig } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
@@ -20,8 +20,9 @@ export async function accountOfCloudTrail(flags: CloudTrailFlags, terminal: Term
   const { from, cluster, since } = flags;
   const events = from ? exportedEvents(from, cluster) : await readCloudTrail(flags, now, terminal);
   if (!events.some(({ kind }) => kind === "launched")) throw nothingFound(flags);
-  const begin = from ? events.map(({ at }) => at).reduce(earlier) : after(now, -since);
-  return fromCloudTrail(events, begin);
+  if (!from) return fromCloudTrail(events, after(now, -since));
+  const times = events.map(({ at }) => at);
+  return { ...fromCloudTrail(events, times.reduce(earlier)), until: times.reduce(later) };
 }
 
 async function readCloudTrail(

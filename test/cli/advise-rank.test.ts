@@ -179,7 +179,7 @@ describe("a ranking", () => {
 
 describe("the advice", () => {
   const place = { cluster: "prod", flags: ["--context", "prod"], isAws: true };
-  const known = { accounts: [], pools: [], isClosed: false, place };
+  const known = { accounts: [], pools: [], isClosed: false, place, readAt: at(0) };
   const on = (lived: History, more: Partial<Question> = {}) => {
     const asked = question(more);
     return advise({ ...known, ranking: rank(lived, asked), pools: asked.nodePools });
@@ -229,12 +229,18 @@ describe("the advice", () => {
     });
   });
 
-  it("says so without a ranking where Karpenter removed nothing, and is silent where nobody knows", () => {
+  it("says so without a ranking where Karpenter removed nothing in a day, and is silent where nobody knows", () => {
     const none = { because: "there is no log", candidates: [], replayed: 0, unchanged: 0 };
-    const quiet = [{ source: "metrics", removed: 0 }, { source: "events" }];
+    const since = (hour: number) => ({ source: "metrics", removed: 0, from: at(-hour * 60) });
     const by = (...accounts: readonly Account[]) => advise({ ...known, ranking: none, accounts });
-    expect(by(...quiet).verdict).toBe("nothing");
+    expect(by(since(24), { source: "events" }).verdict).toBe("nothing");
+    expect(by(since(24), since(1)).verdict).toBe("nothing");
+    expect(by(since(24), { source: "events", removed: 1 }).verdict).toBe("unknown");
     expect(by({ source: "events" }).verdict).toBe("unknown");
+    // Less than a day shows nothing, and neither does a time of unknown length.
+    expect(by(since(23)).verdict).toBe("unknown");
+    expect(by({ ...since(48), until: at(-25 * 60) }).verdict).toBe("unknown");
+    expect(by({ source: "metrics", removed: 0 }).verdict).toBe("unknown");
     expect(by({ source: "events", removed: 1 }).because).toBe("Nothing is ranked: there is no log.");
   });
 });
