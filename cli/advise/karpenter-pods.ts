@@ -7,7 +7,8 @@ import type { NamedPod } from "./objects.ts";
 export type Text = Readonly<{ text: string; since?: Date }>;
 
 type Deadline = Pick<CallContext, "deadline">;
-export type ReadPod = (api: KubernetesCaller, pod: NamedPod, context: Deadline) => Promise<Text>;
+/** Nothing of a replica that only waits to lead. */
+export type ReadPod = (api: KubernetesCaller, pod: NamedPod, context: Deadline) => Promise<Text | undefined>;
 
 const nameLabel = "app.kubernetes.io/name";
 
@@ -39,27 +40,40 @@ export const readLog: ReadPod = async (api, pod, context) => {
   const container = containerOf(pod)?.name;
   const query = { tailLines: mostLines, ...(container && { container }) };
   const path = `${pathOf(pod)}/log`;
-  return {
-    text: String(await api.call({ method: "GET", path, query, accept: "*/*", readsText: true }, context)),
-  };
+  return whileLeading(
+    String(await api.call({ method: "GET", path, query, accept: "*/*", readsText: true }, context)),
+  );
 };
+
+/** The lines since the replica leads: those of its start are older than all that the leader's log still has. */
+function whileLeading(text: string): Text | undefined {
+  const lines = text.split("\n");
+  const begin = lines.findLastIndex((line) => /successfully acquired lease/i.test(line));
+  if (begin >= 0) return { text: lines.slice(begin).join("\n") };
+  return /attempting to acquire leader lease/i.test(text) ? undefined : { text };
+}
 
 export const readMetrics: ReadPod = async (api, pod, context) => {
   const since = containerOf(pod)?.state?.running?.startedAt;
   const path = `${pathOf(pod, ":8080")}/proxy/metrics`;
   const text = String(await api.call({ method: "GET", path, accept: "*/*", readsText: true }, context));
+  if (/^leader_election_master_status\{[^}]*\} 0$/m.test(text)) return undefined;
   return { text, ...(since && { since }) };
 };
 
-/** The texts of those that run, as one; a replica that cannot be read takes nothing from the others. */
+/** The texts of those that run, as one; one that cannot be read takes nothing from the others. */
 export async function readEach(
   pods: readonly NamedPod[],
-  textOf: (pod: NamedPod) => Promise<Text>,
+  textOf: (pod: NamedPod) => Promise<Text | undefined>,
 ): Promise<Text> {
   const tries = await Promise.allSettled(pods.filter(isRunning).map(textOf));
-  const found = tries.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  const found = tries.flatMap((one) => (one.status === "fulfilled" && one.value ? [one.value] : []));
   const failed = tries.find((one) => one.status === "rejected");
-  if (found.length === 0) throw failed?.reason ?? new Error("no pod of Karpenter is running");
+  if (found.length === 0)
+    throw (
+      failed?.reason ??
+      new Error(tries.length > 0 ? "no replica of Karpenter leads" : "no pod of Karpenter is running")
+    );
   const since = found.flatMap(({ since }) => since ?? []);
   return {
     text: found.map(({ text }) => text).join("\n"),

@@ -48,6 +48,38 @@ describe("of several replicas of Karpenter", () => {
   });
 });
 
+describe("of a replica that waits to lead", () => {
+  const replicas = ["leader", "standby"].map((name) => aController(name, { controller: startedAt(1) }));
+  const attempting = "attempting to acquire leader lease karpenter/karpenter-leader-election...";
+  const reads = (read: ReadPod, texts: Readonly<Record<string, readonly string[]>>) =>
+    readEach(replicas, (pod) =>
+      read(
+        { call: async () => texts[pod.metadata.name]?.join("\n") } as Parameters<ReadPod>[0],
+        ...[pod, context],
+      ),
+    );
+
+  it("reads no old line, so that the log begins where the leader's does", async () => {
+    const standby = ["starting", attempting];
+    const waited = [
+      ...standby,
+      "successfully acquired lease karpenter/karpenter-leader-election",
+      "launched",
+    ];
+    expect(await reads(readLog, { leader: ["rotated"], standby })).toEqual({ text: "rotated" });
+    expect((await reads(readLog, { leader: waited, standby })).text.split("\n")).toEqual(waited.slice(2));
+    await expect(reads(readLog, { leader: standby, standby })).rejects.toThrow(
+      "no replica of Karpenter leads",
+    );
+  });
+
+  it("reads no counters", async () => {
+    const status = (leads: number) => `leader_election_master_status{name="karpenter"} ${leads}`;
+    const { text } = await reads(readMetrics, { leader: [status(1)], standby: [status(0), "more"] });
+    expect(text).toBe(status(1));
+  });
+});
+
 it("reads the controller's log, whatever sidecars the chart has", async () => {
   const pod = aController("karpenter-1", { "aa-proxy": startedAt(1), controller: startedAt(2) });
   expect((await readEach([pod], reading(readLog))).text).toBe("karpenter-1/log controller");
