@@ -24,9 +24,9 @@ type Command = Readonly<{
 
 /**
  * Reads Karpenter's log, as JSON lines: launches, and each disruption with its reason and its pods; undefined where no line
- * is of Karpenter. Lines of several pods may be mixed.
+ * is of Karpenter. Lines of several pods may be mixed. A log that is still written ends when it is read, however silent.
  */
-export function readKarpenterLog(text: string): History | undefined {
+export function readKarpenterLog(text: string, readAt?: Date): History | undefined {
   const records = text.split("\n").flatMap(recordIn);
   const [first] = records;
   if (!first) return undefined;
@@ -75,7 +75,7 @@ export function readKarpenterLog(text: string): History | undefined {
   const times = inOrder.map(({ at }) => at);
   return {
     from: times.reduce(earlier),
-    until: times.reduce(later),
+    until: times.reduce(later, readAt ?? first.at),
     launches: [...launches.values()].map((launch) => ({
       ...launch,
       nodePool: poolIn(launch.node),

@@ -61,7 +61,7 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
     cluster === undefined ? undefined : await accountOfCloudTrail({ ...flags, cluster }, terminal);
 
   const facts = found?.facts;
-  const live = facts && !isMissing(facts.log) ? readKarpenterLog(facts.log.text) : undefined;
+  const live = facts && !isMissing(facts.log) ? readKarpenterLog(facts.log.text, facts.readAt) : undefined;
   const history = longest(saved, live);
   const accounts = [
     ...(facts ? accountsOf(facts, history) : history ? [fromLog(history)] : []),

@@ -28,6 +28,12 @@ it("finds each launch, and each removal with its reason and its part of the pods
   ]);
 });
 
+it("ends with its last line, but when it is read where it is still written", () => {
+  const until = (minute?: number) =>
+    readKarpenterLog(churn(1).join("\n"), minute === undefined ? minute : at(minute))?.until;
+  expect([until(), until(600), until(5)]).toEqual([at(6), at(600), at(6)]);
+});
+
 it("knows what a replacement saves from the sizes of both nodes, and nothing where a size is unknown", () => {
   const command = disrupted([a], 10, { replacements: 1 });
   const half = read(launched(a, 0, "8"), command, launched(b, 10, "4"));

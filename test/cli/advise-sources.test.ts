@@ -6,7 +6,7 @@ import { fakeAws, jsonError } from "../support/fake-aws.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { advise, adviseOn, aNode, readable } from "./advise-cluster.ts";
 import { fleet, terminate } from "./cloudtrail-records.ts";
-import { churn } from "./karpenter-lines.ts";
+import { at, churn } from "./karpenter-lines.ts";
 
 /** The path of a new file with this text. */
 const fileOf = (text: string) => {
@@ -33,6 +33,15 @@ describe("advise on a saved log", () => {
     const { output } = await adviseOn(served, "--log", path);
     expect(output).toMatch(/nodes launched +unknown +20$/m);
     expect(output).toContain("WhenEmpty");
+  });
+
+  it("ends with its last line, and a cluster's when that is read", async () => {
+    vi.useFakeTimers({ now: at(600), toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const saved = await advise("--log", logOf(churn(3)));
+    expect(saved.output).toMatch(/log files +26m of it/);
+    const live = await adviseOn({ ...readable, log: churn(3).join("\n") });
+    expect(live.output).toMatch(/Karpenter's log +10h of it/);
   });
 
   it("prints the command that starts the winner, with the flags that find the cluster", async () => {
