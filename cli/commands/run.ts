@@ -36,8 +36,8 @@ type Flags = Readonly<{
 
 /** Supervisors kill a process that has not ended after ten seconds, Kubernetes after thirty. */
 const longestStop = seconds(8);
-/** A release of thousands of nodes takes long, and its caller waits. */
-const longestRelease = minutes(1);
+/** The pass under way may take two minutes, and a release of thousands of nodes one. */
+const longestRelease = minutes(3);
 /** Flags that are left out of the printed command with --release-only. */
 const notForReleasing: ReadonlySet<string> = new Set([
   ...["--release-on-exit", "--release-only", "--take-over", "--observe", "--hold-during"],

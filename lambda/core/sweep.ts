@@ -18,6 +18,8 @@ const scopeTime: Duration = seconds(30);
 /** What a pass over all scopes did, and what became of orphaned marks. */
 export type All = Readonly<{
   outcomes: readonly Outcome[];
+  /** Whether there was no time for some scopes. */
+  isLeft: boolean;
   orphaned: Changed;
   records: readonly ScopeRecord[];
   marked: readonly SeenNode[];
@@ -38,11 +40,13 @@ export async function reconcileAll(context: PassContext): Promise<All> {
   const byScope = new Map(records.map((record) => [record.scope, record]));
   const order = scopesToSweep(context, records, view);
   const outcomes: Outcome[] = [];
+  let isLeft = false;
   let orphaned = nothingChanged;
   await attemptAll([
     ...order.map((scope) => async () => {
       if (clock.now() >= context.deadline) {
         context.log.warn("no time is left: the next sweep looks at this scope", { scope });
+        isLeft = true;
         return;
       }
       const deadline = earlier(context.deadline, after(clock.now(), scopeTime));
@@ -57,7 +61,7 @@ export async function reconcileAll(context: PassContext): Promise<All> {
     ...problems.map((error) => () => Promise.reject(error)),
     async () => context.nodeEvents?.write(context),
   ]);
-  return { outcomes, orphaned, records, marked: "error" in marked ? [] : marked };
+  return { outcomes, isLeft, orphaned, records, marked: "error" in marked ? [] : marked };
 }
 
 /** What the schedule of sweeps does. */

@@ -45,6 +45,11 @@ export class NodeWatch {
     this.#answeredAt = options.clock.now();
   }
 
+  /** Its time without an answer counts from now: another run was at work until now. */
+  countFromNow(): void {
+    this.#answeredAt = this.#options.clock.now();
+  }
+
   /** Whether changes of nodes arrive. */
   get isConnected(): boolean {
     return this.#isConnected;

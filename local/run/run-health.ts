@@ -44,11 +44,11 @@ export class RunHealth {
         try {
           const changed = await nodes.change(changes, context);
           // One node that cannot be patched says nothing about the others. Where the time was too short for any, patches hang.
-          if (succeeded(changed) + changed.failed > 0 || changed.left)
-            this.#canPatch = succeeded(changed) > 0;
+          const isDone = changed.failed === 0 && !changed.left;
+          this.#canPatch = isDone || succeeded(changed) > 0;
           return changed;
         } catch (error) {
-          this.#canPatch = false;
+          if (changes.length > 0) this.#canPatch = false;
           throw error;
         }
       },

@@ -182,6 +182,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     await checkRights(api, { ...within(seconds(5)), server, mode });
     isWaiting = true;
     const isOurs = await lease.take(waiting.signal, onLost);
+    watch.countFromNow();
     isWaiting = false;
     if (!isOurs) return false;
     const marked = await nodes.listMarked(within(minutes(1)));

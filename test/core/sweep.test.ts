@@ -112,8 +112,8 @@ describe("holds that are over", () => {
       world.time = deadline;
       return write.call(world.holds, record);
     };
-    const { outcomes } = await reconcileAll({ ...rest, deadline });
-    expect(outcomes.map(({ record }) => record.scope)).toEqual(["nodepool/b"]);
+    const { outcomes, isLeft } = await reconcileAll({ ...rest, deadline });
+    expect([outcomes.map(({ record }) => record.scope), isLeft]).toEqual([["nodepool/b"], true]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { after, minutes } from "../../lambda/core/duration.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/transport.ts";
 import { systemClock as clock } from "../../lambda/system-clock.ts";
@@ -185,6 +186,17 @@ describe("the watch of nodes", () => {
     expect(first).toBeGreaterThan(90);
     expect(second).toBeGreaterThan(190);
     expect(third).toBeGreaterThan(390);
+  });
+
+  it("counts the time without an answer from the end of a wait for another run", () => {
+    let ahead = 0;
+    const login = { access: () => logIn(), refresh: () => {} };
+    const about = { api, login, selector: "pool", log: new CollectedLog(), onChange: () => {} };
+    const waiting = new NodeWatch({ ...about, clock: { now: () => after(new Date(), ahead) } });
+    ahead = minutes(11);
+    expect(waiting.isWorking).toBe(false);
+    waiting.countFromNow();
+    expect(waiting.isWorking).toBe(true);
   });
 
   it("stops at once while it waits for a login", async () => {

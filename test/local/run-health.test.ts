@@ -23,7 +23,13 @@ it.each<[string, Partial<Changed>, boolean]>([
     isSaved: () => true,
     isConnected: () => true,
   });
-  const change = async () => ({ ...nothingChanged, ...changed });
-  await health.watching({ change } as Partial<Nodes> as Nodes).change([], context);
+  let answer = { ...nothingChanged, ...changed };
+  const change = async () => answer;
+  const nodes = health.watching({ change } as Partial<Nodes> as Nodes);
+  await nodes.change([], context);
   expect(health.problems).toEqual(canPatch ? [] : ["nodes cannot be patched"]);
+  // The node may be gone since.
+  answer = nothingChanged;
+  await nodes.change([], context);
+  expect(health.problems).toEqual([]);
 });

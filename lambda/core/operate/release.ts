@@ -141,19 +141,20 @@ async function everywhere(context: PassContext, asked: Everywhere): Promise<Rele
   if (scope !== wholeCluster) return answerOf(await reconcile(context, scope, { change }));
   // The other scopes do not wait for nodes or looks that fail this one.
   const own = await reconcile(context, scope, { change }).catch((error: unknown) => ({ error }));
-  const { outcomes, orphaned } = await reconcileAll(context);
+  const { outcomes, isLeft, orphaned } = await reconcileAll(context);
   if ("error" in own) throw own.error;
   const ended = [own, ...outcomes].find(({ dueAt, record }) => dueAt ?? record.hold?.ended);
-  // Nodes that failed the first pass were tried again by the second one.
+  // Nodes that failed the first pass were tried again by the second one, if that had the time.
+  const isAgain = outcomes.some(({ record }) => record.scope === scope);
   const all = [
-    { ...own.changed, failed: 0, left: false },
+    { ...own.changed, ...(isAgain && { failed: 0, left: false }) },
     ...outcomes.map(({ changed }) => changed),
     orphaned,
   ];
   const total = (name: "released" | "kept" | "failed") => all.reduce((sum, one) => sum + one[name], 0);
   const [released, kept, failed] = [total("released"), total("kept"), total("failed")];
   const why = ended?.because ?? (released + kept + failed > 0 ? because : "nothing is held");
-  return { released, kept, failed, left: all.some(({ left }) => left), because: why };
+  return { released, kept, failed, left: isLeft || all.some(({ left }) => left), because: why };
 }
 
 function answerOf({ changed, because, until }: Outcome, why = because): ReleaseAnswer {

@@ -203,6 +203,17 @@ describe("a forced release", () => {
     expect(record("nodepool/web")?.hold?.ended).toMatchObject({ because });
   });
 
+  it("says that nodes are left where there was no time for a scope", async () => {
+    const { world, context, force } = aWorld([ofWeb, ofBatch], bothMarks, byPool);
+    const { deadline } = context();
+    world.refuses = (call) => {
+      if (call.startsWith("patch")) world.time = deadline;
+      return false;
+    };
+    expect(await force()).toMatchObject({ released: 1, failed: 0, left: true });
+    expect(Object.keys(world.nodes.marks())).toHaveLength(1);
+  });
+
   it("goes on with the other scopes where the cluster's own nodes fail it, and fails then", async () => {
     const { world, force } = aWorld(
       [aHeldRecord({ hold: aHold({ id: holdId(3) }) }), ofWeb],
