@@ -104,6 +104,7 @@ export const nodePool = (disruption: object): Answers => ({
     }),
   ],
 });
+export const leavesOut = (name: string) => withRules({ nodePools: { only: [], except: [name] } });
 export const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
   compareManifest: async () =>
     states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),

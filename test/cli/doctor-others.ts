@@ -12,6 +12,7 @@ import {
   functionsHave,
   gone,
   insideCluster,
+  leavesOut,
   manifestIs,
   many,
   mappingIs,
@@ -200,11 +201,7 @@ export const others: readonly Row[] = [
     }),
   ],
   ["each NodePool is consolidated", {}, nodePool({ consolidateAfter: "5m" })],
-  [
-    "a NodePool that is left out is never consolidated",
-    withRules({ nodePools: { only: [], except: ["batch"] } }),
-    nodePool({ consolidateAfter: "Never" }),
-  ],
+  ["a NodePool that is left out", leavesOut("batch"), nodePool({ consolidateAfter: "Never" })],
   [
     "a NodePool is consolidated in windows, and the time of a hold is constant",
     withRules({ auto: false }),
