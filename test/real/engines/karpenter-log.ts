@@ -5,25 +5,12 @@ import type { World } from "../worlds/world.ts";
 /** A disruption command of Karpenter: its nodes and its reason, `empty`, `underutilized` or `drifted`. */
 export type Command = Readonly<{ reason: string; nodes: readonly string[] }>;
 
-/** The disruption commands in Karpenter's log. */
+/** The disruption commands that Karpenter has logged, also those that it gave up. */
 export const commandsOf = (world: World): readonly Command[] =>
-  commandsIn(readFileSync(join(world.plane.folder, "karpenter.log"), "utf8"));
-
-/**
- * Without those that Karpenter gave up: in a static pool it may delete a replacement at once, as one NodeClaim too many,
- * and decide the same command again a minute later.
- */
-export function commandsIn(log: string): readonly Command[] {
-  const commands: Command[] = [];
-  for (const line of log.split("\n")) {
-    if (line.includes('"message":"disrupting node')) commands.push(readCommand(line));
-    if (!line.includes('"message":"failed terminating nodes while executing a disruption command"')) continue;
-    const { nodes } = readCommand(line);
-    const givenUp = commands.findLastIndex((command) => String(command.nodes) === String(nodes));
-    if (givenUp >= 0) commands.splice(givenUp, 1);
-  }
-  return commands;
-}
+  readFileSync(join(world.plane.folder, "karpenter.log"), "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"message":"disrupting node'))
+    .map(readCommand);
 
 function readCommand(line: string): Command {
   const { message, reason, command, ...rest } = JSON.parse(line) as Readonly<Record<string, unknown>>;

@@ -73,8 +73,9 @@ describe(`what a hold blocks, on Karpenter ${version}`, () => {
     (name, { reason, nodes }) => {
       const { nodes: own } = seen(name);
       const about = commandsOf(world).filter((command) => own.some((node) => command.nodes.includes(node)));
-      expect(about.map((command) => command.reason)).toEqual([reason]);
-      if (nodes) expect(about.map((command) => command.nodes.toSorted())).toEqual([own]);
+      // Karpenter may give a command up and decide it again: in a static pool, its replacement is one NodeClaim too many.
+      expect(new Set(about.map((command) => command.reason))).toEqual(new Set([reason]));
+      if (nodes) for (const command of about) expect(command.nodes.toSorted()).toEqual(own);
     },
   );
 
