@@ -13,7 +13,7 @@ import (
 // The scheduler is kube-scheduler with its defaults, as far as the pods here need it: it filters by room, readiness,
 // taints, NodePool and hard spread over hosts, and scores as scores.go says. It leaves out affinity, volumes, ports,
 // priorities and preemption, and the pause before a pod is tried again: a waiting pod is tried whenever a node or a pod
-// has changed, the oldest first.
+// has changed. With each try its pause doubles, so the pods of several tries come in an order by lot.
 
 // schedule binds waiting pods.
 func (w *world) schedule() {
@@ -49,6 +49,7 @@ func (w *world) schedule() {
 	}
 }
 
+// queue is the waiting pods by lot: one seed gives one order.
 func (w *world) queue() []*pod {
 	var waiting []*pod
 	for _, p := range w.waiting {
@@ -56,12 +57,8 @@ func (w *world) queue() []*pod {
 			waiting = append(waiting, p)
 		}
 	}
-	sort.Slice(waiting, func(i, j int) bool {
-		if !waiting[i].created.Equal(waiting[j].created) {
-			return waiting[i].created.Before(waiting[j].created)
-		}
-		return waiting[i].name < waiting[j].name
-	})
+	sort.Slice(waiting, func(i, j int) bool { return waiting[i].name < waiting[j].name })
+	w.random.Shuffle(len(waiting), func(i, j int) { waiting[i], waiting[j] = waiting[j], waiting[i] })
 	return waiting
 }
 

@@ -56,6 +56,7 @@ func TestMemoryAndTheNumberOfPodsLimitANode(t *testing.T) {
 		w.addPod(t, podSpec{name: "wide", memory: resource.MustParse("17Gi")})
 		w.nodes["a"].room.pods = 1
 		w.addPod(t, podSpec{name: "one"})
+		w.schedule()
 		w.addPod(t, podSpec{name: "two"})
 		w.schedule()
 		equal(t, "nodes", []string{w.nodeOf("wide"), w.nodeOf("one"), w.nodeOf("two")}, []string{"", "a", ""})
@@ -103,6 +104,19 @@ func TestTheHardRuleLeavesAPodWaiting(t *testing.T) {
 		w.schedule()
 		w.settle()
 		equal(t, "pods that wait", len(w.waiting), 1)
+	})
+}
+
+func TestWaitingPodsAreTriedByLot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := emptyWorld(t, trace{})
+		w.addPod(t, podSpec{name: "a"})
+		w.addPod(t, podSpec{name: "b"})
+		first := map[string]bool{}
+		for range 20 {
+			first[w.queue()[0].name] = true
+		}
+		equal(t, "the first", first, map[string]bool{"a": true, "b": true})
 	})
 }
 
