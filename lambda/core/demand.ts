@@ -1,6 +1,6 @@
-import { latest } from "./duration.ts";
+import { after, latest } from "./duration.ts";
 import type { NodeFacts } from "./figures.ts";
-import { endOf, launchesThatHold, launchHoldAfter, untilJobsEnd } from "./launches.ts";
+import { endOf, jobsEndWithin, launchesThatHold, launchHoldAfter, untilJobsEnd } from "./launches.ts";
 import type { Launch } from "./ports.ts";
 import { byWhenTheyCount, isPaused, requestsThatCount, type Silence, silenceOf } from "./quiet.ts";
 import type { LaunchHold, Request, ScopeRecord } from "./record.ts";
@@ -60,14 +60,20 @@ export function demandOf(facts: DemandFacts): Demand {
   };
 }
 
-/** Remembers whether rights are missing, so that everything that reads the record knows the end of its hold. */
+/**
+ * Remembers whether rights are missing, so that everything that reads the record knows the end of its hold. Where pods were
+ * read until lately, the cap counts from now: a hold that pays may have lasted for days.
+ */
 function withLimit(
   hold: LaunchHold | undefined,
-  { record, rules, nodes, isLimited }: DemandFacts,
+  { record, rules, nodes, isLimited, now }: DemandFacts,
 ): LaunchHold | undefined {
   if (!hold) return undefined;
   const { isConstant: _, ...rest } = hold;
-  const isUnknown = rules.auto && !nodes;
-  const isConstant = isUnknown ? record.launchHold?.isConstant : isLimited;
-  return { ...rest, ...(isConstant && { isConstant }) };
+  const { launchHold: before, account } = record;
+  const isConstant = rules.auto && !nodes ? before?.isConstant : isLimited;
+  if (!isConstant) return rest;
+  const isKnown = account && after(account.at, rules.maxHold + jobsEndWithin) > now;
+  const startedAt = isKnown && !before?.isConstant ? now : rest.startedAt;
+  return { ...rest, startedAt, isConstant };
 }

@@ -69,23 +69,26 @@ describe("a hold without the rights of hold=auto", () => {
   });
 });
 
-it("a right that is lost meanwhile ends no hold, and the next launch holds like a constant one", async () => {
+it("a right that is lost meanwhile ends no hold, however long it has lasted, and the next launch holds like a constant one", async () => {
   const { world, context, record: stored } = coreWorld({ rules: { auto: true } });
   world.nodes.add("a");
   world.cluster.pods.add({ name: "job", node: "a", owner: { apiVersion: "batch/v1", kind: "Job" } });
-  world.ec2.launch({ eventAfter: null, joinsAfter: null });
-  await sweep(context());
+  for (const minute of [0, 90, 180]) {
+    world.time = at(minute);
+    world.ec2.launch({ eventAfter: null, joinsAfter: null });
+    await sweep(context());
+  }
   world.cluster.pods.isRefused = true;
-  world.time = at(60);
+  world.time = at(240);
   await sweep(context());
   expect([world.nodes.held(), stored()?.launchHold?.isConstant]).toEqual([["a"], undefined]);
-  expect(await getStatus(context())).toMatchObject({ scopes: [{ state: "held", launches: 1 }] });
+  expect(await getStatus(context())).toMatchObject({ scopes: [{ state: "held", launches: 3 }] });
   world.ec2.launch({ eventAfter: null, joinsAfter: null });
   await sweep(context());
-  expect(stored()?.launchHold?.isConstant).toBe(true);
-  world.time = at(81);
+  expect([world.nodes.held(), stored()?.launchHold?.isConstant]).toEqual([["a"], true]);
+  world.time = at(261);
   await sweep(context());
-  expect(world.nodes.held()).toEqual([]);
+  expect([world.nodes.held(), stored()?.quiet]).toEqual([[], undefined]);
 });
 
 it.each([45, 300])(
