@@ -100,7 +100,7 @@ const findWhole = async ({ holds }: PassContext, scope: Scope): Promise<ScopeRec
 
 const tries = 20;
 
-/** Plans and writes. If another function wrote in between, it reads the record again and makes a new plan. */
+/** Plans and writes. If another function wrote in between, it reads the records again and makes a new plan. */
 async function settle(
   context: PassContext,
   scope: Scope,
@@ -109,8 +109,8 @@ async function settle(
 ): Promise<Plan> {
   const { clock, ids, holds, journal, events } = context;
   const { launches = [], change, isSweep = false } = trigger;
-  const { view, whole } = read;
-  let before = read.record;
+  const { view } = read;
+  let { record: before, whole } = read;
   for (let attempt = 1; attempt <= tries; attempt++) {
     const now = clock.now();
     const record = withPossibleAccount(readable(context, before ?? emptyRecord(scope)), now);
@@ -148,7 +148,8 @@ async function settle(
       events?.note({ before: record, record: plan.record, past: plan.past });
       return { ...plan, ...repeated, record: { ...plan.record, version: plan.record.version + 1 } };
     }
-    before = await holds.find(scope);
+    // The other one may have been a pause of the whole cluster.
+    [before, whole] = await Promise.all([holds.find(scope), findWhole(context, scope)]);
   }
   throw new TryAgainError(`the record of ${scope} was changed by other functions ${tries} times in a row`);
 }

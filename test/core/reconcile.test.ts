@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
+import { pause } from "../../lambda/core/operate/release.ts";
 import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -95,6 +96,20 @@ describe("a record that another function writes meanwhile", () => {
     const { until } = await pass([launch()]);
     expect(until).toEqual(at(60));
     expect(record()).toMatchObject({ requests: [aRequest()], launchHold: { lastLaunchAt: at(0) } });
+  });
+
+  it("because the whole cluster was paused holds nothing of a NodePool", async () => {
+    const scope = "nodepool/default";
+    const { world, context, launch } = aWorld([aHeldRecord({ scope })], { scope: "nodepool" });
+    const { write } = world.holds;
+    world.holds.write = async (wanted) => {
+      world.holds.write = write;
+      world.time = at(1);
+      await pause(context(), { reason: "upgrade" });
+      return world.holds.write(wanted);
+    };
+    const { until } = await reconcile(context(), scope, { launches: [launch()] });
+    expect([until, world.nodes.marks()]).toEqual([undefined, {}]);
   });
 
   it("again and again makes the pass fail, so that it is retried", async () => {
