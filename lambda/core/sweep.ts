@@ -141,9 +141,15 @@ async function releaseOrphanedMarks(
 ): Promise<Changed> {
   const { rules, nodes, log, metrics, nodeEvents, clock } = context;
   const unowned = new Set(withoutOwner(marked, records));
-  const orphaned = marked.flatMap((node): NodeChange[] => {
-    const holdId = node.labels?.[holdLabel] ?? "";
-    if (!unowned.has(node) && admits(rules.nodePools, node.nodePool)) return [];
+  const isOrphaned = (node: SeenNode) => unowned.has(node) || !admits(rules.nodePools, node.nodePool);
+  const found = new Map(marked.filter(isOrphaned).map(({ uid, labels }) => [uid, labels?.[holdLabel]]));
+  if (found.size === 0) return nothingChanged;
+  if (clock.now() >= context.deadline) return { ...nothingChanged, left: true };
+  // A hold that was closed after its marks were listed has left none.
+  const present = await nodes.listMarked(context);
+  const orphaned = present.flatMap((node): NodeChange[] => {
+    const holdId = node.labels?.[holdLabel];
+    if (holdId === undefined || found.get(node.uid) !== holdId) return [];
     return [{ do: "release", node, holdId, scope: scopeOf(rules, node.nodePool) }];
   });
   if (orphaned.length === 0) return nothingChanged;
@@ -155,11 +161,8 @@ async function releaseOrphanedMarks(
       at: clock.now(),
     });
   const changed = await nodes.change(orphaned, { ...context, onChange });
-  const found = changed.released + changed.kept + changed.failed;
-  // None: their hold was closed after they were listed.
-  if (found === 0) return changed;
   log.warn("orphaned marks removed", { ...changed });
-  metrics.add("OrphansFound", found);
+  metrics.add("OrphansFound", orphaned.length);
   return changed;
 }
 

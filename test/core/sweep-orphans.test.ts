@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
+import { reconcile } from "../../lambda/core/reconcile.ts";
 import { sweep } from "../../lambda/core/sweep.ts";
 import { aHeldRecord } from "../support/builders.ts";
 import { at } from "./plans.ts";
@@ -20,6 +21,22 @@ describe("orphaned marks", () => {
     mark(world, { web: first, batch: first });
     await sweep(context());
     expect(world.nodes.marks()).toEqual({ web: first });
+  });
+
+  it("are none that a hold leaves which is closed while the sweep reads", async () => {
+    const { world, context } = aWorld([aHeldRecord()]);
+    mark(world, { web: first });
+    world.time = at(21);
+    const { nodes } = context();
+    const { listMarked } = nodes;
+    nodes.listMarked = async (call) => {
+      const marked = await listMarked.call(nodes, call);
+      await reconcile(context(), "cluster");
+      return marked;
+    };
+    await sweep({ ...context(), nodes });
+    expect(world.nodes.marks()).toEqual({});
+    expect([world.metrics.total("OrphansFound"), world.metrics.total("NodesReleased")]).toEqual([0, 1]);
   });
 
   it("are those of a time to come: such a label keeps no node from its hold, nor held for ever", async () => {
