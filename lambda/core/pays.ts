@@ -109,7 +109,7 @@ export function lookAtNodes(
   const sizes = nodes.flatMap(({ isOpen, allocatable }) => (isOpen ? (allocatable.cpu ?? 0) : []));
   const isOfOneSize = Math.min(...sizes) > 0.9 * Math.max(...sizes);
   const others = nodes.filter(
-    ({ name, isOpen, isNew }) => isOpen && !isNew && !known.has(name) && !isAlone(name),
+    ({ name, isOpen, stays }) => isOpen && !stays && !known.has(name) && !isAlone(name),
   );
   const step = Math.min(Math.max(0, now.getTime() - account.at.getTime()), longestStep);
   const wasted: Record<string, Duration> = {};

@@ -24,11 +24,13 @@ const noRoom: Omit<Room, "name"> = { allocatable: {}, labels: {}, taints: [], is
 const newFor: Duration = minutes(2);
 
 /** The nodes with their room for pods, as their NodeClaims report it; one that boots has none. */
-export const roomsOf = (view: ScopeView, now: Date): readonly Room[] =>
-  claimsOf(view).map(({ name, node = name, openedAt, consolidatable, room = noRoom }) => {
+export function roomsOf(view: ScopeView, rules: Rules, now: Date): readonly Room[] {
+  const others = new Set(view.nodes.filter((node) => !isOurs(node, rules)).map(({ name }) => name));
+  return claimsOf(view).map(({ name, node = name, openedAt, consolidatable, room = noRoom }) => {
     const isNew = openedAt !== undefined && after(openedAt, newFor) > now;
-    return { name: node, ...room, isNew, consolidatable };
+    return { name: node, ...room, stays: isNew || others.has(node), consolidatable };
   });
+}
 
 /** The NodeClaims, or none where they cannot be read. */
 export const claimsOf = ({ claims }: ScopeView): readonly NodeClaim[] =>
@@ -124,11 +126,13 @@ export function nodesWithJobs(
 /** The nodes of a scope that a hold protects, marked or yet to be marked, by name. */
 export function holdable(view: ScopeView, rules: Rules, now: Date): readonly string[] {
   const drifted = driftedNodes(view, rules, now);
-  const isOurs = ({ labels, annotations }: SeenNode): boolean => {
-    const label = labels?.[holdLabel];
-    return isHoldId(label) || (label === undefined && annotations?.[rules.holdAnnotation] === undefined);
-  };
-  return view.nodes.filter((node) => isOurs(node) && !drifted.has(node.name)).map(({ name }) => name);
+  return view.nodes.filter((node) => isOurs(node, rules) && !drifted.has(node.name)).map(({ name }) => name);
+}
+
+/** Whether a node may have a mark: its user neither holds nor excludes it. */
+function isOurs({ labels, annotations }: SeenNode, { holdAnnotation }: Rules): boolean {
+  const label = labels?.[holdLabel];
+  return isHoldId(label) || (label === undefined && annotations?.[holdAnnotation] === undefined);
 }
 
 export const nothingChanged: Changed = {

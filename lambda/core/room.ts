@@ -12,8 +12,8 @@ export type Room = Readonly<{
   taints: readonly Taint[];
   /** Pods may be placed on it: it is ready, and nobody removes it. */
   isOpen: boolean;
-  /** It joined a moment ago: the pods that it was launched for may not be on it yet, so it is not superfluous. */
-  isNew?: boolean;
+  /** It is not superfluous: its user holds or excludes it, or the pods that it was launched for may not be on it yet. */
+  stays?: boolean;
   consolidatable?: Consolidatable | undefined;
 }>;
 
@@ -92,7 +92,7 @@ export function superfluousNodes(
   const byRoom = places.toSorted(byFreeCpu);
   const superfluous: Room[] = [];
   for (const place of order) {
-    if (place.isTaken || place.room.isNew) continue;
+    if (place.isTaken || place.room.stays) continue;
     byRoom.splice(byRoom.indexOf(place), 1);
     if (placeAll(podsIn(place), byRoom, place.room.labels[zoneLabel])) superfluous.push(place.room);
     else insert(byRoom, place);

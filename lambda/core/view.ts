@@ -128,7 +128,8 @@ export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, no
   if (isUnknown || record.launchHold?.isEnding) return { nextReadAt: after(now, minutes(1)) };
   // What ran at that time is known, and not what has run since.
   const { at } = view;
-  const { account, verdicts, since } = lookAtNodes(record.account, roomsOf(view, at), view.pods, rules, at);
+  const rooms = roomsOf(view, rules, at);
+  const { account, verdicts, since } = lookAtNodes(record.account, rooms, view.pods, rules, at);
   const period = minutes(Math.max(1, Math.ceil(view.pods.length / podsAMinute)));
   const dues = verdicts.flatMap(({ dueAt }) => dueAt ?? []);
   return {

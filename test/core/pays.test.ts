@@ -54,7 +54,7 @@ describe("a superfluous node", () => {
 
   test("is not one that joined a moment ago: its pods may not be on it yet", () => {
     const pods = [pod("a", 7_000)];
-    expect(letGoAfter([room("a"), room("b", { isNew: true })], pods, hours(1))).not.toHaveProperty("b");
+    expect(letGoAfter([room("a"), room("b", { stays: true })], pods, hours(1))).not.toHaveProperty("b");
   });
 
   test("names its reason and its price", () => {

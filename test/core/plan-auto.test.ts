@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { getStatus } from "../../lambda/core/operate/status.ts";
 import { noPauses } from "../../lambda/core/pauses.ts";
 import type { Account } from "../../lambda/core/pays.ts";
@@ -9,7 +10,7 @@ import { type ScopeRecord, withoutHold } from "../../lambda/core/record.ts";
 import { untilOf } from "../../lambda/core/requests.ts";
 import { sweep } from "../../lambda/core/sweep.ts";
 import { accountOf } from "../../lambda/core/view.ts";
-import { aClaim, aHeldRecord, aHold, aRecord, aRequest, someRules } from "../support/builders.ts";
+import { aClaim, aHeldRecord, aHold, aNode, aRecord, aRequest, someRules } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
 import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
 import { aBound } from "./rooms.ts";
@@ -215,6 +216,19 @@ describe("with hold=auto, pods are read", () => {
       accountOf({ ...view, claims, at: at(minute) }, before, rules, at(10)).account?.letGo;
     expect(letGoBy(8)).toEqual({});
     expect(letGoBy(9)).toEqual({ a: at(9) });
+  });
+
+  it("and no node is let go that its user holds or excludes", () => {
+    const open = [0, 1, 2].map((level) => ({ since: at(4), level }));
+    const before = { ...record, account: { ...learnedAlone, nodes: 3, pauses: { ...noPauses, open } } };
+    const room = { allocatable: {}, labels: {}, taints: [], isOpen: true };
+    const nodes = [
+      aNode("held", { annotations: { [rules.holdAnnotation]: "true" } }),
+      aNode("excluded", { labels: { [holdLabel]: "never" } }),
+      aNode("ours"),
+    ];
+    const seen = { at: at(10), nodes, claims: nodes.map(({ name }) => aClaim(name, { room })), pods: [] };
+    expect(accountOf(seen, before, rules, at(10)).account?.letGo).toEqual({ ours: at(10) });
   });
 
   it("and nothing counts as spared while it observes", () => {
