@@ -14,7 +14,7 @@ import { admits, nodePoolOf, type Scope } from "./scope.ts";
 
 /** The marks of nodes wait no longer for the NodeClaims, or for the answer whether pods may be listed. */
 const claimsTime: Duration = seconds(10);
-/** Tens of thousands of pods take half a minute. */
+/** Tens of thousands of pods take half a minute, and are of no use without the NodeClaims, which come beside them. */
 const podsTime: Duration = minutes(1);
 
 /** Reads the nodes and NodeClaims of a scope, each once. */
@@ -23,10 +23,13 @@ export async function readView(
   scope: Scope,
   isLook = false,
 ): Promise<ScopeView | Readonly<{ error: unknown }>> {
-  const { nodes, nodeClaims, clock, log } = context;
+  const { rules, nodes, nodeClaims, clock, log } = context;
   const at = clock.now();
-  const deadline = earlier(context.deadline, after(at, claimsTime));
-  const reading = nodeClaims.list(scope, { ...context, deadline }).catch((error: unknown) => {
+  // The changes of nodes need time, too.
+  const half = (context.deadline.getTime() - at.getTime()) / 2;
+  const deadline = after(at, Math.min(half, isLook && rules.auto ? podsTime : claimsTime));
+  const inTime = { ...context, deadline };
+  const reading = nodeClaims.list(scope, inTime).catch((error: unknown) => {
     log.warn("NodeClaims could not be read: drifted nodes are held, too", { scope, error });
     return { unavailable: "NodeClaims could not be read", isForNow: true } as const;
   });
@@ -34,12 +37,11 @@ export async function readView(
     const [listed, claims, pods] = await Promise.all([
       nodes.list(scope, context),
       reading,
-      readPods(context, isLook),
+      readPods(inTime, isLook),
     ]);
     reportMissing(context, claims);
     reportMissing(context, pods);
-    const isOurs = ({ nodePool }: Readonly<{ nodePool: string }>) =>
-      admits(context.rules.nodePools, nodePool);
+    const isOurs = ({ nodePool }: Readonly<{ nodePool: string }>) => admits(rules.nodePools, nodePool);
     return {
       at,
       // A label that somebody wrote may name a NodePool that cannot be.
@@ -67,15 +69,11 @@ export function partOf(view: ScopeView, scope: Scope): ScopeView {
 
 /** Only with `hold=auto`. A launch does not wait for thousands of pods: it only asks whether they may be listed. */
 async function readPods(context: PassContext, isLook: boolean): Promise<ScopeView["pods"]> {
-  const { rules, pods, log, clock } = context;
+  const { rules, pods, log } = context;
   if (!rules.auto) return undefined;
-  const now = clock.now();
-  // The changes of nodes need time, too.
-  const half = (context.deadline.getTime() - now.getTime()) / 2;
-  const deadline = after(now, Math.min(half, isLook ? podsTime : claimsTime));
   try {
-    if (isLook) return await pods.list({ ...context, deadline });
-    const [unavailable] = await pods.limits({ ...context, deadline });
+    if (isLook) return await pods.list(context);
+    const [unavailable] = await pods.limits(context);
     return unavailable === undefined ? "not read" : { unavailable, isMissingRight: true };
   } catch (error) {
     log.warn("pods could not be read: no other node is let go until the next look", { error });

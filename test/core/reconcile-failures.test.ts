@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
-import type { Nodes } from "../../lambda/core/ports.ts";
+import type { CallContext, Nodes } from "../../lambda/core/ports.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
+import type { Scope } from "../../lambda/core/scope.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { aHeldRecord } from "../support/builders.ts";
 import { aWorld, heldByOne } from "./pass-world.ts";
@@ -66,14 +67,17 @@ describe("NodeClaims that cannot be read", () => {
     expect(world.metrics.total("RightsMissing")).toBe(1);
   });
 
-  it("have ten seconds; the nodes have all the time that there is", async () => {
-    const { pass, context } = aWorld();
+  it.each([
+    ["ten seconds", {}, 10],
+    ["as long as the pods in a look that reads them", { auto: true }, 60],
+  ])("have %s; the nodes have all the time that there is", async (_, rules, time) => {
+    const { context } = aWorld([], rules);
     const deadlines: Date[] = [];
     const { nodes, nodeClaims, deadline } = context();
-    await pass([], {
+    const others = {
       nodeClaims: {
-        limits: (given) => nodeClaims.limits(given),
-        list: async (_, given) => {
+        limits: (given: CallContext) => nodeClaims.limits(given),
+        list: async (_scope: Scope, given: CallContext) => {
           deadlines.push(given.deadline);
           throw new TryAgainError("no answer");
         },
@@ -84,8 +88,9 @@ describe("NodeClaims that cannot be read", () => {
           return nodes.list(scope, given);
         },
       }),
-    });
-    expect(deadlines.toSorted()).toEqual([after(at(0), seconds(10)), deadline].toSorted());
+    };
+    await reconcile({ ...context(), ...others }, "cluster", { isLook: true });
+    expect(deadlines.toSorted()).toEqual([after(at(0), seconds(time)), deadline].toSorted());
   });
 });
 
