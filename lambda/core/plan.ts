@@ -9,7 +9,7 @@ import { type AutoFigures, type Verdict, withoutNodes } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import { noFigures, type PastHold, type ScopeRecord } from "./record.ts";
 import { dueOf } from "./requests.ts";
-import { whyLeftOut } from "./rules.ts";
+import { type Rules, whyLeftOut } from "./rules.ts";
 import { capped, startOrEnd } from "./start-or-end.ts";
 
 export type PlanFacts = DemandFacts &
@@ -88,12 +88,15 @@ function seenIn(
   { record, rules, now }: PlanFacts,
 ): Pick<Plan, "news" | "counted" | "ignored"> {
   const due = launches.filter((launch) => isDelayOver(launch, rules, now));
-  const news = newsIn(due, record.seen, now);
+  const news = newsIn(due, record.seen, seenBy(rules, now));
   const counts = ({ launchedAt }: Launch) => earlier(launchedAt, now) >= silence.launchesCountFrom;
   const counted = until ? news.filter(counts) : [];
   const known = new Set([...Object.keys(record.seen), ...counted.map(({ instance }) => instance)]);
   return { news, counted, ignored: due.filter(({ instance }) => !known.has(instance)) };
 }
+
+/** Launches are new, and remembered, from the end of their initial delay on. */
+const seenBy = ({ initialDelay }: Rules, now: Date): Date => after(now, -initialDelay);
 
 /** The record by now, but for the hold itself and what is remembered of it. */
 function recordAfter(
@@ -115,7 +118,7 @@ function recordAfter(
     ...(launchHold && !isOver && isKept && { launchHold }),
     ...(isOver && end?.isCapped && isKept ? { quiet: breather } : quiet && { quiet }),
     requests,
-    seen: seenAfter(record.seen, news, now),
+    seen: seenAfter(record.seen, news, seenBy(rules, now)),
   };
 }
 

@@ -207,6 +207,16 @@ describe("the initial delay", () => {
     expect(passes.record.figures.launches).toEqual({ default: 1 });
   });
 
+  it("makes no launch too old to be counted, once", () => {
+    const passes = new Passes({ initialDelay: minutes(15) });
+    const plans = [15.1, 16, 29].map((minute) => passes.at(minute, [launchAt(0)]));
+    expect(plans.map(({ counted, ignored }) => [counted.length, ignored.length])).toEqual([
+      [1, 0],
+      [0, 0],
+      [0, 0],
+    ]);
+  });
+
   it("that ends first is looked at first, by a look of its own; those that are over need no look", () => {
     const passes = new Passes(rules, aHeldRecord({ looks: { oneShot: at(20) } }));
     const all = [launchAt(11), launchAt(10), launchAt(12), launchAt(1)];
