@@ -55,7 +55,7 @@ export type Look = Readonly<{
 const takenWithin: Duration = minutes(10);
 const aloneFor: Duration = hours(1);
 /** A record has room for this many nodes of each kind. */
-export const mostNodes = 200;
+const mostNodes = 200;
 /** Looks may be late: a node has not wasted time for which nobody knows its load. */
 const longestStep: Duration = minutes(6);
 
@@ -88,9 +88,8 @@ export function lookAtNodes(
   const superfluous = allSuperfluous.filter(({ name }) => !isAlone(name));
   const { relaunchCost } = prices;
   // A node that was too large was replaced: it is not superfluous now that it is gone.
-  const taken = Object.keys(account.letGo).filter(
-    (name) => !present.has(name) && account.wasted[name] === undefined,
-  ).length;
+  const went = Object.keys(account.letGo).filter((name) => account.wasted[name] === undefined);
+  const taken = went.filter((name) => !present.has(name)).length;
   const launched = Math.max(0, nodes.length - account.nodes + taken);
   const { ended, ...pauses } = pausesAfter(account.pauses, {
     ...{ at: account.at, now, superfluous: superfluous.length, taken, launched, relaunchCost },
@@ -140,9 +139,10 @@ export function lookAtNodes(
     }
   }
   const needed = nodes.filter(({ isOpen }) => isOpen).length - allSuperfluous.length;
-  const bounded = { wasted: most(wasted), letGo: most(letGo), leftAlone: most(leftAlone) };
+  // Nodes that are let go have a pause or wasted time, of which a record has room for so many.
+  const bounded = { wasted: most(wasted), letGo, leftAlone: most(leftAlone) };
   const since: AutoFigures = {
-    superfluous: (account.pauses.open.length - account.pauses.gone) * step,
+    superfluous: Math.max(0, account.pauses.open.length - account.pauses.gone - went.length) * step,
     letGo: Object.keys(letGo).filter((name) => account.letGo[name] === undefined).length,
     ...sparedIn({
       ...{ before: account.pauses, ended, launched },

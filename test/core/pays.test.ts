@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
+import { mostPauses } from "../../lambda/core/pauses.ts";
 import { type Account, lookAtNodes } from "../../lambda/core/pays.ts";
 import type { Bound, Room } from "../../lambda/core/room.ts";
 import fc from "../support/fast-check.ts";
@@ -109,16 +110,19 @@ test("a node that nobody takes in ten minutes is marked again and left alone for
   expect([minutesLetGo[0], minutesLetGo[9], minutesLetGo[10]]).toEqual([5, 14, 80]);
 });
 
-test("a node that Karpenter may not take yet waits, and has ten minutes from when it may", () => {
+test("a node that Karpenter may not take yet waits, costs nothing meanwhile, and has ten minutes from when it may", () => {
   let account: Account | undefined;
+  let superfluous = 0;
   const letGo = new Map<number, string>();
   for (let i = 0; i <= 60; i++) {
     const consolidatable = i < 30 ? "not yet" : { since: after(noon, minutes(30)) };
     const nodes = [room("a"), room("b", { consolidatable })];
     const look = lookAtNodes(account, nodes, [pod("a", 7_000)], prices, after(noon, minutes(i)));
     account = look.account;
+    superfluous += look.since.superfluous;
     for (const { isLetGo, because } of look.verdicts) if (isLetGo) letGo.set(i, because);
   }
+  expect(superfluous).toBe(minutes(6));
   expect([...letGo.keys()]).toEqual(Array.from({ length: 35 }, (_, i) => i + 5));
   expect(letGo.get(29)).toMatch(/; Karpenter waits for its consolidateAfter$/);
   expect(letGo.get(30)).not.toContain("consolidateAfter");
@@ -128,6 +132,22 @@ test("a node of twice the size that its pods need goes when it has wasted its pr
   // A node of twice the size wastes half of its time: its price of 8 minutes takes 16.
   const pods = [pod("a", 3_000), pod("small", 3_000, { fixed: "a Job runs on it" })];
   expect(letGoAfter([room("a"), small], pods, hours(1))).toEqual({ a: 16 });
+});
+
+test("each node that is let go counts once, and stays so, however many there are", () => {
+  const named = (letter: string) => Array.from({ length: 250 }, (_, n) => `${letter}${n}`);
+  // Their pods fit nowhere else, so they are too large alone.
+  const pods = named("l").map((name) => pod(name, 400, { needs: { ...noNeeds, isUnknown: true } }));
+  const nodes = [small, ...[...named("e"), ...named("l")].map((name) => room(name))];
+  let account: Account | undefined;
+  let letGo = 0;
+  for (let i = 0; i < 14; i++) {
+    const look = lookAtNodes(account, nodes, pods, prices, after(noon, minutes(i)));
+    account = look.account;
+    letGo += look.since.letGo;
+  }
+  const names = Object.keys(account?.letGo ?? {});
+  expect([letGo, names.filter((name) => name.startsWith("e")).length]).toEqual([names.length, mostPauses]);
 });
 
 test("a node is never too large where Karpenter launches one size", () => {
