@@ -37,9 +37,10 @@ export function untilJobsEnd(
     now: Date;
   }>,
 ): LaunchHold | undefined {
-  if (!hold || !rules.auto || hold.isConstant) return hold;
+  if (!hold) return undefined;
   const rest = withoutJobs(hold);
-  return endOf(rest, rules).at <= now && nodes?.withJobs?.size !== 0 ? { ...rest, isEnding: true } : rest;
+  const waits = rules.auto && !hold.isConstant && nodes?.withJobs?.size !== 0;
+  return waits && endOf(rest, rules).at <= now ? { ...rest, isEnding: true } : rest;
 }
 
 /** How long one launch holds. */

@@ -172,6 +172,13 @@ describe("at the end of a hold with hold=auto", () => {
     expect(accountOf(view, ending, rules, at(121))).toEqual({ nextReadAt: at(122) });
   });
 
+  it("it goes on like any other where the settings have a longer constant hold by now", () => {
+    const longer = someRules({ hold: hours(3), maxHold: hours(4) });
+    const plan = planAt(130, { record: ending, rules: longer, nodes: nodesNamed(["a"]) });
+    expect(plan).toMatchObject({ until: at(180), record: { launchHold } });
+    expect(plan.record.launchHold?.isEnding).toBeUndefined();
+  });
+
   it("a release by hand ends it whatever runs", () => {
     const released = { ...ending, released: { at: at(125), because: "now" } };
     expect(ended(126, ["a"], released).record.hold?.ended).toBeDefined();
