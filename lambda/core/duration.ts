@@ -30,5 +30,7 @@ export function formatDuration(duration: Duration): string {
 export const after = (moment: Date, duration: Duration): Date => new Date(moment.getTime() + duration);
 export const earlier = (a: Date, b: Date): Date => (a < b ? a : b);
 export const later = (a: Date, b: Date): Date => (a > b ? a : b);
+export const earliest = (moments: readonly Date[]): Date | undefined =>
+  moments.length > 0 ? moments.reduce(earlier) : undefined;
 export const latest = (moments: readonly Date[]): Date | undefined =>
   moments.length > 0 ? moments.reduce(later) : undefined;

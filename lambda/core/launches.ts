@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, hours, later, minutes, seconds } from "./duration.ts";
+import { after, type Duration, earlier, earliest, hours, later, minutes, seconds } from "./duration.ts";
 import type { Launch } from "./ports.ts";
 import type { LaunchHold } from "./record.ts";
 import type { Rules } from "./rules.ts";
@@ -101,5 +101,5 @@ export function nextDelayEnd(
   now: Date,
 ): Date | undefined {
   const ends = launches.map(({ launchedAt }) => after(earlier(launchedAt, now), initialDelay));
-  return ends.filter((end) => end > now).reduce<Date | undefined>((a, b) => (a && a < b ? a : b), undefined);
+  return earliest(ends.filter((end) => end > now));
 }

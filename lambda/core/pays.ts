@@ -1,7 +1,14 @@
 import { after, type Duration, formatDuration, hours, later, minutes } from "./duration.ts";
 import { noPauses, type Pauses, pausesAfter, waitsForRelaunch } from "./pauses.ts";
-import { type Bound, type Consolidatable, type Room, sharesUsed, superfluousNodes } from "./room.ts";
-import { movingOf, sparedIn, withPods } from "./spared.ts";
+import {
+  type Bound,
+  type Consolidatable,
+  movingOf,
+  type Room,
+  sharesUsed,
+  superfluousNodes,
+} from "./room.ts";
+import { sparedIn, withPods } from "./spared.ts";
 
 /** What the removal of a node is worth, in time of that node. */
 export type Prices = Readonly<{ relaunchCost: Duration; evictionCost: Duration }>;

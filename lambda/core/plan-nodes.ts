@@ -1,4 +1,4 @@
-import { after, type Duration, minutes } from "./duration.ts";
+import { after, type Duration, earliest, latest, minutes } from "./duration.ts";
 import { longestBoot } from "./looks.ts";
 import { isHoldId } from "./marks/hold-id.ts";
 import { holdLabel } from "./marks/keys.ts";
@@ -45,7 +45,7 @@ export function driftedNodes(view: ScopeView, { driftWait }: Rules, now: Date): 
 /** When the next drifted node has waited for long enough. */
 export function nextDriftEnd(view: ScopeView, { driftWait }: Rules, now: Date): Date | undefined {
   const ends = claimsOf(view).flatMap(({ driftedAt }) => (driftedAt ? [after(driftedAt, driftWait)] : []));
-  return ends.filter((end) => end > now).reduce<Date | undefined>((a, b) => (a && a < b ? a : b), undefined);
+  return earliest(ends.filter((end) => end > now));
 }
 
 /**
@@ -61,9 +61,7 @@ export function awaitedSince(view: ScopeView, seen: ScopeRecord["seen"], now: Da
       : view.claims
           .filter(({ node, isDeleted }) => !isDeleted && !(node && joined.has(node)))
           .map(({ createdAt }) => createdAt);
-  return waiting
-    .filter((since) => after(since, longestBoot) > now)
-    .reduce<Date | undefined>((a, b) => (a && a > b ? a : b), undefined);
+  return latest(waiting.filter((since) => after(since, longestBoot) > now));
 }
 
 export type NodeFacts = Readonly<{

@@ -59,9 +59,10 @@ export function planScope(facts: PlanFacts): Plan {
   const next = recordAfter(facts, demand, launches.news);
   const started = startOrEnd({ ...facts, ...demand, next });
   const goesOn = until !== undefined && launchHold !== undefined && !launchHold.isEnding;
-  const since = sinceOf(facts, isRequested);
+  const since = facts.nodes?.since && { ...facts.nodes.since, ...(isRequested && { letGo: 0 }) };
   const { counted } = launches;
-  const remembered = withFigures(started.record, { ...facts, ...demand, goesOn, counted, since });
+  const figured = { ...facts, ...demand, isRequested, goesOn, counted, since };
+  const remembered = withFigures(started.record, figured);
   const looks = looksOf({ ...facts, until, requestedUntil: latest(asked.map((one) => one.until)) });
   const written = remembered.hold ? { ...remembered, looks: looks.looks } : remembered;
   const dueAt = dueOf(record, rules);
@@ -122,25 +123,19 @@ function recordAfter(
   };
 }
 
-/** With `hold=auto`, what happened since the last look. A request holds all nodes, so none is let go. */
-const sinceOf = ({ nodes }: PlanFacts, isRequested: boolean): AutoFigures | undefined =>
-  nodes?.since && { ...nodes.since, ...(isRequested && { letGo: 0 }) };
-
 type FigureFacts = PlanFacts &
   Demand &
-  Readonly<{ goesOn: boolean; counted: readonly Launch[]; since: AutoFigures | undefined }>;
+  Pick<Plan, "isRequested" | "counted"> &
+  Readonly<{ goesOn: boolean; since: AutoFigures | undefined }>;
 
 /** The record with what is remembered of its nodes, and with what history will report. */
 function withFigures(started: ScopeRecord, facts: FigureFacts): ScopeRecord {
-  const { nodes, rules, asked, goesOn, counted, since } = facts;
+  const { nodes, rules, counted, since } = facts;
   const { watched: before, account: _, ...record } = started;
-  const isRequested = asked.length > 0;
-  const account = accountAfter(facts, goesOn, isRequested);
+  const account = accountAfter(facts);
   const isWatched = rules.mode === "observe" && record.hold;
   const watching = { ...facts, before: record.figures.observed, watched: before, letGo: account?.letGo };
-  const { observed, watched } = isWatched
-    ? observe({ ...watching, isRequested, launches: counted.length })
-    : {};
+  const { observed, watched } = isWatched ? observe({ ...watching, launches: counted.length }) : {};
   const figures = figuresAfter({ ...facts, next: record, nodes: nodes && { ...nodes, since } });
   return {
     ...record,
@@ -151,14 +146,10 @@ function withFigures(started: ScopeRecord, facts: FigureFacts): ScopeRecord {
 }
 
 /** The account goes on as long as launches hold; what was learned stays. A request holds all nodes, so none is let go. */
-function accountAfter(
-  { nodes, record, rules }: PlanFacts,
-  isOn: boolean,
-  isRequested: boolean,
-): ScopeRecord["account"] {
+function accountAfter({ nodes, record, rules, goesOn, isRequested }: FigureFacts): ScopeRecord["account"] {
   const account = nodes?.account ?? record.account;
   if (!account) return undefined;
-  if (!isOn || !rules.auto) return withoutNodes(account);
+  if (!goesOn || !rules.auto) return withoutNodes(account);
   return isRequested ? { ...account, letGo: {} } : account;
 }
 

@@ -46,6 +46,10 @@ export type Needs = Readonly<{
   isUnknown?: boolean;
 }>;
 
+/** The pods of a node that would move with it. */
+export const movingOf = (pods: readonly Bound[] = []): readonly Bound[] =>
+  pods.filter(({ needsNoPlace }) => !needsNoPlace);
+
 /** The shares of a node's cpu and memory that its pods request. */
 export function sharesUsed({ allocatable }: Room, pods: readonly Bound[]): readonly number[] {
   return (["cpu", "memory"] as const).map((name) => {
@@ -73,12 +77,7 @@ export function superfluousNodes(
   const places = nodes
     .filter(({ isOpen }) => isOpen)
     .map((room) => placeOf(room, podsOf.get(room.name) ?? []));
-  const moving = new Map(
-    places.map((place) => [
-      place,
-      (podsOf.get(place.room.name) ?? []).filter(({ needsNoPlace }) => !needsNoPlace),
-    ]),
-  );
+  const moving = new Map(places.map((place) => [place, movingOf(podsOf.get(place.room.name))]));
   const podsIn = (place: Place) => moving.get(place) ?? [];
   const isFixed = (place: Place) => podsIn(place).some(({ fixed }) => fixed);
   const order = places.toSorted(

@@ -1,9 +1,5 @@
 import type { Pause, Pauses } from "./pauses.ts";
-import type { Bound, Room } from "./room.ts";
-
-/** The pods of a node that would move with it. */
-export const movingOf = (pods: readonly Bound[] = []): readonly Bound[] =>
-  pods.filter(({ needsNoPlace }) => !needsNoPlace);
+import { type Bound, movingOf, type Room } from "./room.ts";
 
 /**
  * The pauses, each that has just begun with the pods that Karpenter would have evicted then. Which node a pause is of is
