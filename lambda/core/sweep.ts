@@ -5,6 +5,7 @@ import { holdLabel } from "./marks/keys.ts";
 import { describeObserved, sinceReport, sumObserved } from "./observed.ts";
 import { claimsOf, nothingChanged } from "./plan-nodes.ts";
 import type { Changed, NodeChange, PassContext, SeenNode } from "./ports.ts";
+import { isPossible } from "./quiet.ts";
 import { type Outcome, reconcileWith } from "./reconcile.ts";
 import { pastOf, type ScopeRecord } from "./record.ts";
 import { untilOf } from "./requests.ts";
@@ -83,7 +84,8 @@ async function reportWeek(context: PassContext, records: readonly ScopeRecord[])
   const { rules, journal, clock, log, events } = context;
   if (rules.mode !== "observe") return;
   const now = clock.now();
-  const last = await journal.lastReport();
+  const noted = await journal.lastReport();
+  const last = noted && isPossible(noted.at, now) ? noted : undefined;
   if (last && after(last.at, week) > now) return;
   const on = records.flatMap((record) =>
     record.hold ? [pastOf({ ...record, hold: record.hold }, now)] : [],

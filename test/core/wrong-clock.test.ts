@@ -28,6 +28,13 @@ it("a message of such a clock does not stop the looks for nodes that boot", () =
   expect(looksOf({ ...facts, nodes }).message).toBe(seconds(10));
 });
 
+it("a report that such a clock has noted stops no later one", async () => {
+  const { world, context } = coreWorld({ rules: { mode: "observe" } });
+  await world.journal.noteReport({ at: far, observed: {} });
+  await sweep(context());
+  expect(await world.journal.lastReport()).toMatchObject({ at: at(0) });
+});
+
 describe("an account of the nodes that such a clock has written", () => {
   const account = {
     ...{ at: far, nodes: 2, pauses: noPauses, wasted: {} },
