@@ -1,9 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 import * as v from "valibot";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
-import { TryAgainError } from "../../lambda/core/errors.ts";
+import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
-import type { Clock, Log, Nodes } from "../../lambda/core/ports.ts";
+import type { Clock, Log } from "../../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { leaseNamespace } from "./manifest-yaml.ts";
@@ -46,6 +46,7 @@ export class RunLease {
   #state: "none" | "ours" | "lost" = "none";
   #renewedAt = new Date(0);
   #renewing: Promise<void> | undefined;
+  #confirming: Promise<Taken | undefined> | undefined;
 
   constructor(options: RunLeaseOptions) {
     this.#options = options;
@@ -75,8 +76,11 @@ export class RunLease {
   async confirm(): Promise<void> {
     const isCurrent = after(this.#renewedAt, lasts) > this.#options.clock.now();
     if (this.#state === "none" || (this.#state === "ours" && isCurrent)) return;
-    if (this.#state === "lost" || (await this.#try()) === "another's")
-      throw new TryAgainError("another run has taken over this cluster: this one changes no node");
+    const taken = this.#state === "lost" ? "another's" : await this.#tryOnce();
+    if (taken === "ours" || taken === "unavailable") return;
+    const has = taken ? "has" : "may have";
+    // Not of this node alone: the change of all nodes ends.
+    throw new BrokenSetupError(`another run ${has} taken over this cluster: this one changes no node`);
   }
 
   /** Lets another run begin at once. */
@@ -99,6 +103,14 @@ export class RunLease {
       onLost();
       return;
     }
+  }
+
+  /** Many patches wait for the same answer. */
+  #tryOnce(): Promise<Taken | undefined> {
+    this.#confirming ??= this.#tryAgain().finally(() => {
+      this.#confirming = undefined;
+    });
+    return this.#confirming;
   }
 
   async #tryAgain(): Promise<Taken | undefined> {
@@ -155,13 +167,10 @@ export class RunLease {
   }
 }
 
-/** Nodes that are changed only while no other run works on the cluster. */
-export const changedWith = (lease: Pick<RunLease, "confirm">, nodes: Nodes): Nodes => ({
-  list: (...given) => nodes.list(...given),
-  listMarked: (...given) => nodes.listMarked(...given),
-  nodePools: (...given) => nodes.nodePools(...given),
-  change: async (...given) => {
-    await lease.confirm();
-    return nodes.change(...given);
+/** The same calls; what they patch, they patch only while no other run works on the cluster. */
+export const patchingWith = (lease: Pick<RunLease, "confirm">, api: KubernetesCaller): KubernetesCaller => ({
+  call: async (call, context) => {
+    if (call.method === "PATCH") await lease.confirm();
+    return api.call(call, context);
   },
 });

@@ -28,7 +28,7 @@ import { type NodeChange, NodeWatch } from "./node-watch.ts";
 import { refuseBesideOther } from "./other-holder.ts";
 import { checkRights, mayChangeNodes } from "./rights.ts";
 import { RunHealth, type RunHealthOptions } from "./run-health.ts";
-import { changedWith, RunLease } from "./run-lease.ts";
+import { patchingWith, RunLease } from "./run-lease.ts";
 import { RunTable } from "./run-table.ts";
 import { stillHeld } from "./still-held.ts";
 import { WatchedLaunches } from "./watched-launches.ts";
@@ -123,8 +123,8 @@ export async function openRun(options: RunOptions): Promise<Run> {
   // The same for each start on this record, so that none waits for itself.
   const identity = `${hostname()}_${createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8)}`;
   const lease = new RunLease({ api, clock, log, identity });
-  const ofCluster = clusterPorts(settings, { api, clock, metrics });
-  const nodes = health.watching(changedWith(lease, ofCluster.nodes));
+  const ofCluster = clusterPorts(settings, { api: patchingWith(lease, api), clock, metrics });
+  const nodes = health.watching(ofCluster.nodes);
   const holder = new Holder({
     settings,
     clock: wallClock,

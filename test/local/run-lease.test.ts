@@ -1,11 +1,16 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { holderName } from "../../lambda/core/marks/keys.ts";
-import type { Nodes } from "../../lambda/core/ports.ts";
-import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
+import { holderName, Karpenter } from "../../lambda/core/marks/keys.ts";
+import { wholeCluster } from "../../lambda/core/scope.ts";
+import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
-import { changedWith, leases, RunLease } from "../../local/run/run-lease.ts";
-import { CollectedLog } from "../../simulator/collected-log.ts";
+import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
+import { inFlight } from "../../lambda/kubernetes/transport.ts";
+import { leases, patchingWith, RunLease } from "../../local/run/run-lease.ts";
+import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
+import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
+import { aNode } from "../support/builders.ts";
+import { until } from "../support/context.ts";
 
 /** One Lease, as the API server keeps it. */
 class FakeLeases {
@@ -46,13 +51,27 @@ const clock = { now: () => new Date(noon.getTime() + ahead) };
 const never = new AbortController().signal;
 
 /** A run that asks for the Lease. */
-function leaseOf(identity: string) {
-  const lease = new RunLease({ api, clock, log, identity, every: 10 });
+function leaseOf(identity: string, every = 10) {
+  const lease = new RunLease({ api, clock, log, identity, every });
   onTestFinished(() => lease.release());
   const lost = vi.fn();
   return { lease, lost, take: (signal = never) => lease.take(signal, lost) };
 }
 const owner = () => api.stored?.spec.holderIdentity;
+/** Marks so many nodes by patches that need this Lease. */
+function mark(count: number, lease: RunLease, patch: KubernetesCaller["call"]) {
+  const nodes = new KubernetesNodes({
+    api: patchingWith(lease, { call: patch }),
+    ...{ karpenter: "v1", annotation: Karpenter.v1.annotation, metrics: new CollectedMetrics() },
+    nodePools: { only: [], except: [] },
+  });
+  const all = Array.from({ length: count }, (_, n) => aNode(`node-${n}`));
+  const of = { do: "mark", holdId: holdId(1), scope: wholeCluster } as const;
+  return nodes.change(
+    all.map((node) => ({ ...of, node })),
+    until(clock.now(), log),
+  );
+}
 /** A Lease that was written by this run, or by no one. */
 const writtenBy = (holderIdentity: string, resourceVersion = "7") => {
   const spec = { holderIdentity, ...(holderIdentity && { leaseDurationSeconds: 30 }) };
@@ -77,20 +96,38 @@ describe("the Lease of a run", () => {
     expect(first.lost).not.toHaveBeenCalled();
   });
 
-  it("that may be another's by now lets no node be changed: a run that slept asks first", async () => {
+  it("that may be another's by now lets no other node be changed: a run that slept in a change asks first", async () => {
     const first = leaseOf("a");
     await first.take();
-    await first.lease.confirm();
-    writtenBy("b", "9");
-    ahead = 31_000;
-    const change = vi.fn();
-    const nodes = changedWith(first.lease, { change } as unknown as Nodes);
-    const taken = "another run has taken over this cluster: this one changes no node";
+    let patches = 0;
+    const patch = async () => {
+      // The process is stopped in the middle of the change, and another run begins.
+      if (++patches < 20) return;
+      writtenBy("b", "9");
+      ahead = 31_000;
+    };
     for (const _ of [1, 2]) {
-      await expect(nodes.change([], {} as never)).rejects.toThrow(taken);
+      const taken = "another run has taken over this cluster: this one changes no node";
+      await expect(mark(100, first.lease, patch)).rejects.toThrow(taken);
       await expect.poll(() => first.lost.mock.calls.length).toBe(1);
     }
-    expect(change).not.toHaveBeenCalled();
+    expect(patches).toBeLessThan(20 + inFlight);
+  });
+
+  it("that cannot be read for so long lets no node be changed, and is asked for once by many patches", async () => {
+    const first = leaseOf("a", 60_000);
+    await first.take();
+    ahead = 31_000;
+    api.refusal = 500;
+    const patch = vi.fn();
+    const isUnknown = "another run may have taken over this cluster: this one changes no node";
+    await expect(mark(100, first.lease, patch)).rejects.toThrow(isUnknown);
+    expect(patch).not.toHaveBeenCalled();
+    api.refusal = undefined;
+    const before = Number(api.stored?.metadata.resourceVersion);
+    await mark(16, first.lease, patch);
+    expect(patch).toHaveBeenCalledTimes(16);
+    expect(Number(api.stored?.metadata.resourceVersion)).toBe(before + 1);
   });
 
   it("is taken from a run that was killed when it was not renewed for its time by our own clock", async () => {
