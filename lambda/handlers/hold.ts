@@ -50,17 +50,14 @@ async function holdForLaunches(
   batches: readonly LaunchBatch[],
   followUps: readonly FollowUp[],
 ): Promise<void> {
-  const launches: Launch[] = [];
-  const failures: unknown[] = [];
-  for (const batch of batches) {
-    try {
-      const resolved = await resolveLaunches(context, batch);
-      launches.push(...resolved.launches);
-      failures.push(...resolved.failures);
-    } catch (error) {
-      failures.push(error);
-    }
-  }
+  // Together: EC2 may take a minute to fail, and the passes need the time that is left.
+  const resolved = await Promise.all(
+    batches.map((batch) =>
+      resolveLaunches(context, batch).catch((error: unknown) => ({ launches: [], failures: [error] })),
+    ),
+  );
+  const launches = resolved.flatMap((one): readonly Launch[] => one.launches);
+  const failures = resolved.flatMap((one) => one.failures);
   const scopes = new Map<Scope, Launch[]>();
   // What the cloud does not answer now, NodeClaims show.
   if (failures.length > 0 && context.rules.scope === "cluster") scopes.set(wholeCluster, []);

@@ -65,6 +65,27 @@ describe("a batch", () => {
     expect(world.nodes.held()).toEqual(["a"]);
   });
 
+  it("of several attempts waits for the cloud once, so that a pass is left time where that does not answer", async () => {
+    const world = aWorld();
+    const retried = {
+      kind: "launches",
+      launches: [{ instance: "i-2", launchedAt: noon }],
+      firstSeenAt: noon,
+    };
+    const followUps = [1, 2].map((attempt) => ({ followUp: { ...retried, attempt } }));
+    const steps: string[] = [];
+    const find = async () => {
+      steps.push("asked");
+      await new Promise(setImmediate);
+      steps.push("failed");
+      throw new TryAgainError("EC2 does not answer");
+    };
+    const ports = { ...world.ports, launches: { ...world.ports.launches, find } };
+    const batch = batchOf(launchEvent(anInstance, noon), ...followUps);
+    await expect(onNodeLaunched(ports)(batch, until(deadline, world.log))).rejects.toThrow(/EC2 .*; EC2 /);
+    expect(steps).toEqual([...Array(3).fill("asked"), ...Array(3).fill("failed")]);
+  });
+
   it("with a message that cannot be read fails for this message alone, and warns of nothing else", async () => {
     const world = aWorld();
 
