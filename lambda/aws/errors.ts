@@ -2,7 +2,16 @@ import { BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 
 /** What the name of an AWS error means, whichever service answers with it. */
 const meanings = {
-  denied: ["AccessDenied", "AccessDeniedException", "UnauthorizedOperation"],
+  // SQS has names of its own where the key of a queue cannot be used.
+  denied: [
+    "AccessDenied",
+    "AccessDeniedException",
+    "KmsAccessDenied",
+    "KmsDisabled",
+    "KmsInvalidState",
+    "KmsNotFound",
+    "UnauthorizedOperation",
+  ],
   "bad credentials": [
     "AuthFailure",
     "CredentialsProviderError",

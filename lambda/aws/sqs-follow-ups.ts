@@ -35,7 +35,8 @@ export class SqsFollowUps implements FollowUps {
     const { Failed = [] } = await this.#client
       .send(new SendMessageBatchCommand({ QueueUrl: this.#queueUrl, Entries }))
       .catch((error: unknown) => {
-        const remedy = "Check that the launch queue exists and that the functions' role may send to it.";
+        const remedy =
+          "Check that the launch queue exists and that the functions' role may send to it and use its key.";
         throw awsFailure(error, `send to ${this.#queueUrl}`, remedy);
       });
     if (Failed.length === 0) return;

@@ -19,6 +19,7 @@ describe("an error of AWS", () => {
 
   it.each([
     ["AccessDeniedException", 403],
+    ["KmsAccessDenied", 400],
     ["UnrecognizedClientException", 403],
     ["ResourceNotFoundException", 404],
     ["ServiceQuotaExceededException", 402],
