@@ -1,12 +1,13 @@
 import * as v from "valibot";
 import { after, type Duration, earlier, minutes } from "../core/duration.ts";
 import { attemptAll, BadInputError } from "../core/errors.ts";
+import { seenKept } from "../core/figures.ts";
 import { type LaunchBatch, mergeLaunches, resolveLaunches } from "../core/launch-events.ts";
 import { holdByHand } from "../core/operate/hold.ts";
 import type { CallContext, Context, FollowUp, Launch, Log, Ports } from "../core/ports.ts";
 import { reconcile } from "../core/reconcile.ts";
 import { scopeOf } from "../core/rules.ts";
-import { type Scope, wholeCluster } from "../core/scope.ts";
+import { admits, type Scope, wholeCluster } from "../core/scope.ts";
 import { fields, list, parse } from "../schemas/parse.ts";
 import { text } from "../schemas/values.ts";
 import { version } from "../version.ts";
@@ -60,7 +61,7 @@ async function holdForLaunches(
   const failures = resolved.flatMap((one) => one.failures);
   const scopes = new Map<Scope, Launch[]>();
   // What the cloud does not answer now, NodeClaims show.
-  if (failures.length > 0 && context.rules.scope === "cluster") scopes.set(wholeCluster, []);
+  if (failures.length > 0) for (const scope of await scopesOfClaims(context)) scopes.set(scope, []);
   for (const followUp of followUps) if (followUp.kind === "scope") scopes.set(followUp.scope, []);
   for (const launch of launches) {
     const scope = scopeOf(context.rules, launch.nodePool);
@@ -72,6 +73,20 @@ async function holdForLaunches(
         reconcile(context, scope, { launches: ofScope }),
   );
   await attemptAll([...passes, ...failures.map((error) => () => Promise.reject(error))], scopesAtOnce);
+}
+
+/** The scopes in which a node may have been launched a moment ago. */
+async function scopesOfClaims(context: Context): Promise<readonly Scope[]> {
+  const { nodeClaims, rules, log, clock } = context;
+  const claims = await nodeClaims.list(wholeCluster, context).catch((error: unknown) => {
+    log.warn("NodeClaims could not be read", { error });
+    return [];
+  });
+  if ("unavailable" in claims) return [];
+  const oldest = after(clock.now(), -seenKept);
+  return claims
+    .filter(({ createdAt, nodePool }) => createdAt > oldest && admits(rules.nodePools, nodePool))
+    .map(({ nodePool }) => scopeOf(rules, nodePool));
 }
 
 function byKind(received: readonly Received[]) {

@@ -57,13 +57,19 @@ describe("a batch", () => {
     },
   );
 
-  it("whose instances the cloud does not name now holds for what the NodeClaims show", async () => {
-    const world = aWorld();
-    world.nodeClaims.add({ name: "c", createdAt: noon, instance: anInstance, nodePool: "default" });
-    world.refuses = (call) => call === "instances";
-    await expect(handle(world, batchOf(launchEvent(anInstance, noon)))).rejects.toThrow(TryAgainError);
-    expect(world.nodes.held()).toEqual(["a"]);
-  });
+  it.each(["cluster", "nodepool"] as const)(
+    "whose instances the cloud does not name now holds for what the NodeClaims show, by %s",
+    async (scope) => {
+      const world = aWorld();
+      world.deploy({ scope });
+      world.nodes.add("other", { pool: "other" });
+      world.nodeClaims.add({ name: "c", createdAt: noon, instance: anInstance, nodePool: "default" });
+      world.refuses = (call) => call === "instances";
+      await expect(handle(world, batchOf(launchEvent(anInstance, noon)))).rejects.toThrow(TryAgainError);
+      expect(world.nodes.held()).toEqual(scope === "cluster" ? ["a", "other"] : ["a"]);
+      expect(callsOf(world, "list")).toBe(1);
+    },
+  );
 
   it("of several attempts waits for the cloud once, so that a pass is left time where that does not answer", async () => {
     const world = aWorld();
