@@ -30,8 +30,10 @@ export const onNodeLaunched =
     const now = ports.clock.now();
     const { received, unreadable } = readBatch(call.log, event);
     const queuedAt = received.map((one) => one.queuedAt).reduce(earlier, now);
-    call.log.info("batch received", { messages: received.length, queuedAt });
     const { launches, followUps, probes, holds } = byKind(received);
+    const instances = launches.map(({ instance }) => instance);
+    const named = instances.length > 0 && { instances };
+    call.log.info("batch received", { messages: received.length, queuedAt, ...named });
     const malformed = received.filter(({ message }) => message.kind === "malformed probe").length;
     if (malformed > 0) call.log.warn("malformed probes dropped", { probes: malformed });
     await attemptAll([

@@ -54,6 +54,8 @@ describe("a batch", () => {
       world.refuses = (call) => call === what;
 
       await expect(handle(world, batchOf(launchEvent(anInstance, noon)))).rejects.toThrow(TryAgainError);
+      // By which an operator finds why it became a dead letter.
+      expect(world.log.reported("batch received")[0]?.instances).toEqual([anInstance]);
     },
   );
 
