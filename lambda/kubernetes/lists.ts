@@ -52,7 +52,7 @@ export async function* pagesOf(
     }
   };
   do {
-    if (asked.has(from)) throw new TryAgainError("the list of nodes repeats a page for ever");
+    if (asked.has(from)) throw new TryAgainError("the list repeats a page for ever");
     asked.add(from);
     const page = readPage(await askUntilShort());
     yield page;
@@ -61,10 +61,10 @@ export async function* pagesOf(
 }
 
 function readPage(body: unknown): Page {
-  const { items, metadata } = asRecord(body, "the list of nodes");
+  const { items, metadata } = asRecord(body, "the list");
   const listMetadata = asRecord(metadata, "the list's metadata");
   // Another answer must not count as an empty list: the hold would end with its marks still set. Go encodes an empty list as null.
-  if (!Array.isArray(items) && items !== null) throw new TryAgainError("the list of nodes has no items");
+  if (!Array.isArray(items) && items !== null) throw new TryAgainError("the list has no items");
   const text = (name: "continue" | "resourceVersion"): string => {
     const { [name]: value = "" } = listMetadata;
     if (typeof value === "string") return value;

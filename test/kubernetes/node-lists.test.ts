@@ -130,11 +130,11 @@ describe("a list", () => {
   });
 
   it.each<[unknown, string]>([
-    [page([], "same"), "the list of nodes repeats a page for ever"],
-    [7, "the list of nodes must be an object, not 7"],
+    [page([], "same"), "the list repeats a page for ever"],
+    [7, "the list must be an object, not 7"],
     [{ items: [] }, "the list's metadata must be an object, not missing"],
-    [{ metadata: {} }, "the list of nodes has no items"],
-    [{ items: "all", metadata: {} }, "the list of nodes has no items"],
+    [{ metadata: {} }, "the list has no items"],
+    [{ items: "all", metadata: {} }, "the list has no items"],
     [{ items: [], metadata: { continue: 7 } }, "the list's metadata.continue must be text"],
     [{ items: [], metadata: { resourceVersion: 7 } }, "the list's metadata.resourceVersion must be text"],
   ])("fails for an answer that is no list: %j", async (answer, message) => {
