@@ -57,7 +57,7 @@ export class World {
   readonly journal = new WatchedJournal(this.table, this.clock);
   readonly nodeClaims = new FakeNodeClaims();
   readonly access = new FakeAccessObjects();
-  readonly oneShots = new OneShots();
+  readonly oneShots = new OneShots(this.clock);
   readonly queue = new MessageQueue({ clock: this.clock, visibility: minutes(12) });
   readonly running = new Set<Invocation>();
   /** Every call made, in order, for a test that counts them. */

@@ -26,12 +26,11 @@ export class SchedulerReleases implements Schedules {
 
   async arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed"> {
     const { client, clock, group, roleArn, releaseFunctionArn } = this.#options;
-    const moment = later(at, after(clock.now(), soonest));
     const command = new CreateScheduleCommand({
       GroupName: group,
       Name: scheduleName(holdId, at),
       Description: `Releases hold ${holdId} of ${scope}`,
-      ScheduleExpression: `at(${wholeSecondFrom(moment).toISOString().slice(0, 19)})`,
+      ScheduleExpression: `at(${firesAt(at, clock.now()).toISOString().slice(0, 19)})`,
       ScheduleExpressionTimezone: "UTC",
       FlexibleTimeWindow: { Mode: "OFF" },
       ActionAfterCompletion: "DELETE",
@@ -61,6 +60,9 @@ export class SchedulerReleases implements Schedules {
 
 /** A one-shot must never fire before the moment asked for. */
 const wholeSecondFrom = (moment: Date): Date => new Date(Math.ceil(moment.getTime() / 1000) * 1000);
+
+/** When a one-shot for this moment is set to fire. */
+export const firesAt = (at: Date, now: Date): Date => wholeSecondFrom(later(at, after(now, soonest)));
 
 /** Named after the time that was asked for, also when that is past. */
 export const scheduleName = (holdId: string, at: Date): string =>

@@ -4,6 +4,7 @@ import { SchedulerReleases } from "../../lambda/aws/scheduler-releases.ts";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
+import { OneShots } from "../../simulator/one-shots.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 
@@ -65,6 +66,9 @@ describe("a one-shot", () => {
     for (const ahead of [-minutes(3), 0, seconds(59)]) {
       await port.arm(wholeCluster, holdId, after(noon, ahead));
       expect(expression()).toBe("at(2026-11-21T12:01:00)");
+      const simulated = new OneShots(new VirtualClock());
+      await simulated.arm(wholeCluster, holdId, after(noon, ahead));
+      expect([...simulated.armed.values()].map(({ at }) => at)).toEqual([after(noon, minutes(1))]);
     }
     expect(sent()[0]).toMatchObject({ path: `/schedules/${holdId}-1795262220` });
     await port.arm(wholeCluster, holdId, after(noon, seconds(61)));
