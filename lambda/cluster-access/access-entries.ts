@@ -10,7 +10,7 @@ import {
 import { isAws, isUnanswered } from "../aws/errors.ts";
 import { type ClusterFacts, describeCluster, whyUnusable } from "../aws/usable-cluster.ts";
 import { after, type Duration, minutes, seconds } from "../core/duration.ts";
-import { BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
+import { attemptAll, BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
 import type { Clock } from "../core/ports.ts";
 import type { AccessEntries, Rights } from "./rules.ts";
@@ -74,14 +74,13 @@ export class EksAccessEntries implements AccessEntries {
   }
 
   async asAdmin(work: (rights: Rights) => Promise<void>): Promise<void> {
-    try {
+    const workAsAdmin = async () => {
       // Awaited even when it is late: a call that is still on its way would take the right after it was given back.
       await this.#becomeAdmin();
       this.#refuseLate();
       await work(this.#options.rights);
-    } finally {
-      await this.returnAdminRight();
-    }
+    };
+    await attemptAll([workAsAdmin, () => this.returnAdminRight()]);
   }
 
   async returnAdminRight(): Promise<void> {

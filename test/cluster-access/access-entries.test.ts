@@ -101,9 +101,9 @@ it("reports an error of EKS at once", async () => {
     () => refused.create(hold),
     () => refused.delete(hold),
     () => refused.returnAdminRight(),
-    () => refused.asAdmin(async () => {}),
   ])
     await expect(call()).rejects.toBe(error);
+  await expect(refused.asAdmin(async () => {})).rejects.toMatchObject({ errors: [error, error] });
   expect(paused).toEqual([]);
 });
 
@@ -169,6 +169,14 @@ it("is no admin afterwards when the work failed", async () => {
   const work = entries.asAdmin(() => Promise.reject(new Error("no disk left")));
   await expect(work).rejects.toThrow("no disk left");
   expect(eks.entries.size).toBe(0);
+});
+
+it("reports why the work failed, also when the admin right cannot be given back", async () => {
+  const failing = entries.asAdmin(async () => {
+    eks.throttlesRemovals = true;
+    throw new Error("no route to the cluster");
+  });
+  await expect(failing).rejects.toThrow(/^no route to the cluster; Throttling/);
 });
 
 it("begins no work that would be late, and is no admin afterwards", async () => {
