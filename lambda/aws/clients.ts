@@ -1,4 +1,7 @@
-import { seconds } from "../core/duration.ts";
+import { type Duration, seconds } from "../core/duration.ts";
+
+/** The limit of a request ends with the headers of the answer; the socket's is for the rest of it. */
+const answersWithin = (time: Duration) => ({ requestTimeout: time, socketTimeout: time });
 
 /**
  * Retries and timeouts of every AWS client. By default the SDK waits for an answer for ever, so one lost packet would
@@ -8,7 +11,7 @@ export const clientDefaults = {
   maxAttempts: 4,
   requestHandler: {
     connectionTimeout: seconds(2),
-    requestTimeout: seconds(5),
+    ...answersWithin(seconds(5)),
     throwOnRequestTimeout: true,
   },
 } as const;
@@ -20,5 +23,5 @@ export const clientDefaults = {
 export const ec2Defaults = {
   ...clientDefaults,
   retryMode: "adaptive",
-  requestHandler: { ...clientDefaults.requestHandler, requestTimeout: seconds(20) },
+  requestHandler: { ...clientDefaults.requestHandler, ...answersWithin(seconds(20)) },
 } as const;

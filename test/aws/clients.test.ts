@@ -4,15 +4,25 @@ import { clientDefaults } from "../../lambda/aws/clients.ts";
 import { DynamodbTable } from "../../lambda/aws/dynamodb-table.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { errorOf } from "../fuzz/fuzz.ts";
-import { fakeAws } from "../support/fake-aws.ts";
+import { type AwsAnswer, fakeAws } from "../support/fake-aws.ts";
 
-it("stops waiting for an answer", async () => {
-  const aws = await fakeAws(() => new Promise(() => {}));
+/** The deployed defaults, but a hundredth of the time for an answer. */
+const { requestHandler } = clientDefaults;
+const hurried = {
+  ...clientDefaults,
+  requestHandler: {
+    ...requestHandler,
+    requestTimeout: requestHandler.requestTimeout / 100,
+    socketTimeout: requestHandler.socketTimeout / 100,
+  },
+};
+
+it.each(["an answer", "the rest of an answer"])("stops waiting for %s", async (what) => {
+  const never = new Promise<AwsAnswer>(() => {});
+  const headers = { "content-length": "100" };
+  const aws = await fakeAws(() => (what === "an answer" ? never : { headers, body: "half of it" }));
   onTestFinished(aws.close);
-  // The deployed defaults, but a hundredth of the time for an answer.
-  const { requestHandler } = clientDefaults;
-  const hurried = { ...requestHandler, requestTimeout: requestHandler.requestTimeout / 100 };
-  const client = new DynamoDBClient({ ...clientDefaults, ...aws.client, requestHandler: hurried });
+  const client = new DynamoDBClient({ ...hurried, ...aws.client });
 
   const error = await errorOf(new DynamodbTable(client, "holds").find("record", "cluster"));
 
