@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { after, type Duration, earlier, minutes } from "../core/duration.ts";
+import { after, type Duration, earlier, minutes, seconds } from "../core/duration.ts";
 import { attemptAll, BadInputError } from "../core/errors.ts";
 import { seenKept } from "../core/figures.ts";
 import { type LaunchBatch, mergeLaunches, resolveLaunches } from "../core/launch-events.ts";
@@ -77,10 +77,14 @@ async function holdForLaunches(
   await attemptAll([...passes, ...failures.map((error) => () => Promise.reject(error))], scopesAtOnce);
 }
 
+/** The passes need the rest of the time. */
+const claimsTime: Duration = seconds(10);
+
 /** The scopes in which a node may have been launched a moment ago. */
 async function scopesOfClaims(context: Context): Promise<readonly Scope[]> {
   const { nodeClaims, rules, log, clock } = context;
-  const claims = await nodeClaims.list(wholeCluster, context).catch((error: unknown) => {
+  const deadline = earlier(context.deadline, after(clock.now(), claimsTime));
+  const claims = await nodeClaims.list(wholeCluster, { ...context, deadline }).catch((error: unknown) => {
     log.warn("NodeClaims could not be read", { error });
     return [];
   });

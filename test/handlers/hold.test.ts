@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { after, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { onControlRequest } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
@@ -72,6 +73,18 @@ describe("a batch", () => {
       expect(callsOf(world, "list")).toBe(1);
     },
   );
+
+  it("whose instances the cloud does not name waits ten seconds for the NodeClaims, and does the rest", async () => {
+    const world = aWorld();
+    await handle(world, batchOf(launchEvent(anInstance, noon)));
+    world.nodes.add("young");
+    world.refuses = (call) => call === "instances";
+    world.hangs = (call) => call === "claims";
+    const followUp = { kind: "scope", scope: "cluster" };
+    await expect(handle(world, batchOf({ followUp }, launchEvent(anInstance, noon)))).rejects.toThrow();
+    expect(world.nodes.held()).toEqual(["a", "young"]);
+    expect(world.time).toEqual(after(noon, seconds(20)));
+  });
 
   it("of several attempts waits for the cloud once, so that a pass is left time where that does not answer", async () => {
     const world = aWorld();
