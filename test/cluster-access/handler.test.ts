@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { readAccessConfig } from "../../lambda/cluster-access/environment.ts";
 import { onClusterAccessChanged } from "../../lambda/cluster-access/handler.ts";
@@ -37,6 +38,16 @@ describe("a request of CloudFormation", () => {
     expect(await world.handle(remove)).toEqual(name);
     expect(world.access.all.size).toBe(0);
     expect(entriesOf()).toEqual([]);
+  });
+
+  it("that the runbook sends by hand installs rights again that are gone", async () => {
+    await world.handle(create);
+    world.access.all.clear();
+    const runbook = readFileSync("docs/operating.md", "utf8");
+    const [, request = ""] = /echo '(.+)' \| aws lambda invoke .+\n.+-cluster-access /.exec(runbook) ?? [];
+    await world.handle(JSON.parse(request));
+    expect(policyOf()).toContain(present);
+    expect(world.admins).toEqual([]);
   });
 
   it("for the admin right gives a right back that was left, on deletion alone", async () => {
