@@ -2,7 +2,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { after, type Duration, minutes, seconds } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
-import { holderName } from "../core/marks/keys.ts";
+import { isHoldId } from "../core/marks/hold-id.ts";
+import { holderName, holdLabel } from "../core/marks/keys.ts";
 import { otherAnnotations } from "../core/marks/other-annotations.ts";
 import { type ManagedNode, planRelease } from "../core/marks/plan-marks.ts";
 import type { CallContext, Clock, Log } from "../core/ports.ts";
@@ -63,7 +64,8 @@ export class KubernetesAccess implements Rights {
 
   async otherMarks(annotation: string): Promise<ReadonlyMap<string, number>> {
     const marked: ManagedNode[] = [];
-    for await (const node of this.#markedNodes(this.#context())) marked.push(node);
+    for await (const node of this.#markedNodes(this.#context()))
+      if (isHoldId(node.labels?.[holdLabel])) marked.push(node);
     return otherAnnotations(marked, annotation);
   }
 

@@ -156,11 +156,18 @@ describe("changing", () => {
   it("to another annotation is done where no node is marked; a user's own annotation is no mark", async () => {
     await change();
     world.cluster.addNode({ name: "users", annotations: { [present]: "true" } });
+    // The user has taken over a mark: the annotation stays, and the API server records that the holder set it.
+    world.cluster.addNode({ name: "taken" });
+    await world.mark("taken", present);
+    world.cluster.editNode("taken", { labels: { [holdLabel]: "mine" } });
     world.config = { ...world.config, holdAnnotation: other };
     await change();
     expect(JSON.stringify([...world.access.all])).toContain(other);
     expect(JSON.stringify([...world.access.all])).not.toContain(present);
-    expect(world.nodes).toEqual({ users: { [present]: "true" } });
+    expect(world.nodes).toEqual({
+      users: { [present]: "true" },
+      taken: { [holdLabel]: "mine", [present]: "true" },
+    });
   });
 
   it("removes what a function marked by the former annotation before every API server knew the policy", async () => {
