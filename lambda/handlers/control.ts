@@ -31,7 +31,8 @@ export const onControlRequest =
       case "probe":
         return { probe: (await ports.journal.findProbe(request.id)) ?? null };
       case "hold": {
-        const { name = "by-hand", reason, for: length = ports.rules.hold } = request;
+        const usual = Math.min(ports.rules.hold, ports.rules.maxRequest);
+        const { name = "by-hand", reason, for: length = usual } = request;
         const asked = { name, for: length, reason, cause: "person" } as const;
         return holdByHand(context, oneScope(ports, request.scope, "hold"), asked);
       }

@@ -96,6 +96,11 @@ it("a hold and the release of one request need the name of a NodePool with scope
   await expect(release).rejects.toThrow("Cannot release: scope is missing");
 });
 
+it("a hold without a length lasts no longer than a person may ask for", async () => {
+  const world = new Scenario({ maxRequest: minutes(10) });
+  expect(await world.control({ do: "hold" })).toMatchObject({ until: after(noon, minutes(10)) });
+});
+
 it("a hold without a length lasts as long as one after a launch; a release without a name ends everything", async () => {
   const world = new Scenario();
   world.addNode("a");
