@@ -1,14 +1,13 @@
 import { earlier } from "../../lambda/core/duration.ts";
-import type { CallContext } from "../../lambda/core/ports.ts";
-import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import type { NamedPod } from "./objects.ts";
 
 /** A text of Karpenter's, and since when it has what happened. */
 export type Text = Readonly<{ text: string; since?: Date }>;
 
-type Deadline = Pick<CallContext, "deadline">;
+type Asked = Readonly<{ deadline: Date }> & Required<Pick<KubernetesCall, "onText">>;
 /** Nothing of a replica that only waits to lead. */
-export type ReadPod = (api: KubernetesCaller, pod: NamedPod, context: Deadline) => Promise<Text | undefined>;
+export type ReadPod = (api: KubernetesCaller, pod: NamedPod, asked: Asked) => Promise<Text | undefined>;
 
 const nameLabel = "app.kubernetes.io/name";
 
@@ -36,12 +35,12 @@ const pathOf = ({ metadata }: NamedPod, port = "") =>
 /** The newest lines: the kubelet keeps about 10 MB of them. */
 const mostLines = "50000";
 
-export const readLog: ReadPod = async (api, pod, context) => {
+export const readLog: ReadPod = async (api, pod, { deadline, onText }) => {
   const container = containerOf(pod)?.name;
   const query = { tailLines: mostLines, ...(container && { container }) };
   const path = `${pathOf(pod)}/log`;
   return whileLeading(
-    String(await api.call({ method: "GET", path, query, accept: "*/*", readsText: true }, context)),
+    String(await api.call({ method: "GET", path, query, accept: "*/*", onText }, { deadline })),
   );
 };
 
@@ -53,10 +52,10 @@ function whileLeading(text: string): Text | undefined {
   return /attempting to acquire leader lease/i.test(text) ? undefined : { text };
 }
 
-export const readMetrics: ReadPod = async (api, pod, context) => {
+export const readMetrics: ReadPod = async (api, pod, { deadline, onText }) => {
   const since = containerOf(pod)?.state?.running?.startedAt;
   const path = `${pathOf(pod, ":8080")}/proxy/metrics`;
-  const text = String(await api.call({ method: "GET", path, accept: "*/*", readsText: true }, context));
+  const text = String(await api.call({ method: "GET", path, accept: "*/*", onText }, { deadline }));
   if (/^leader_election_master_status\{[^}]*\} 0$/m.test(text)) return undefined;
   return { text, ...(since && { since }) };
 };

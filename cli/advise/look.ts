@@ -128,17 +128,22 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
   return { print, json, findings: findings.length };
 }
 
+/** In megabytes: the kubelet keeps about this much of a log, which takes longer than the nine parts together. */
+const usualLog = 10;
+
 async function lookAtCluster(flags: AdviseFlags, terminal: Terminal) {
   const { findCluster } = await import("../../local/run/find-cluster.ts");
   const { clusterNameIn } = await import("../../local/run/kubeconfig.ts");
   const config = findCluster({ path: flags.kubeconfig, context: flags.context, env: terminal.env });
   const progress = new Progress(1, terminal);
   const task = progress.begin("reading the cluster");
-  let read = 0;
+  let [read, megabytes] = [0, 0];
   try {
-    const facts = await readCluster(config, (what) => {
-      read += 1;
-      task.advance(read / 9, `${what} read`);
+    const facts = await readCluster(config, (what, piece) => {
+      if (piece === undefined) read += 1;
+      else megabytes += piece / 1_000_000;
+      const now = piece === undefined ? `${what} read` : `${megabytes.toFixed(1)} MB of log and metrics`;
+      task.advance((read + Math.min(megabytes, usualLog)) / (9 + usualLog), now);
     });
     return { facts, cluster: clusterNameIn(config) };
   } finally {

@@ -53,20 +53,22 @@ export type ClusterFacts = Listed &
   }>;
 
 type Deadline = Pick<CallContext, "deadline">;
-type OnRead = (what: string) => void;
+/** Called for each part that was read, and with the length of each piece of one that is under way. */
+type OnRead = (what: string, piece?: number) => void;
 
-/** A minute in all: the rest is reported as missing. */
-const longest = minutes(1);
+/** What is not answered by then is reported as missing; a text that still comes is read to its end. */
+const longest = minutes(3);
 
 /** What Karpenter writes in EKS Auto Mode. */
 const autoModeEvents = "/api/v1/events?source=eks-auto-mode/compute";
 
 /** Reads a cluster with the rights of a kubeconfig, without any change. */
 export async function readCluster(config: KubeConfig, onRead: OnRead): Promise<ClusterFacts> {
-  const now = new Date();
   const login = kubeconfigLogin(config);
   // A login that fails is the answer to everything; it is reported once, with its own words.
   await login.access();
+  // It may have asked a person.
+  const now = new Date();
   return withKubernetes(login, async (api) => {
     await refuseUnreachable(api, now);
     const facts = await readFacts(api, now, onRead);
@@ -144,7 +146,8 @@ async function readFacts(api: KubernetesCaller, now: Date, onRead: OnRead): Prom
   const none = { missing: isAuto ? outside : whyNoController(pods) };
   const ofEach = async (what: string, read: ReadPod): Promise<Read<Text>> => {
     if (controllers.length === 0) return none;
-    const found = await unlessMissing(() => readEach(controllers, (pod) => read(api, pod, context)));
+    const asked = { deadline: after(new Date(), longest), onText: (piece: number) => onRead(what, piece) };
+    const found = await unlessMissing(() => readEach(controllers, (pod) => read(api, pod, asked)));
     onRead(what);
     return found;
   };

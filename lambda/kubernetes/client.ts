@@ -29,14 +29,14 @@ export type KubernetesCall = Readonly<{
   body?: unknown;
   /** The caller does not need the answer's body, and reading it takes time. */
   ignoresAnswer?: boolean;
-  /** The answer is text, like a log, and not JSON. */
-  readsText?: boolean;
+  /** The answer is text, like a log, and not JSON; it may take long, and this gets the length of each piece. */
+  onText?: (length: number) => void;
 }>;
 
 /** With less time left no request starts, because its answer would come after the deadline. */
 const shortest: Duration = 300;
 
-/** The timeout of one attempt. */
+/** The timeout of one attempt; of text, for its next piece. */
 const longestAttempt: Duration = seconds(10);
 
 /** The client's login and settings. */
@@ -116,8 +116,8 @@ export class KubernetesClient implements KubernetesCaller {
     const { access, transport } = await this.#connect(call, deadline);
     const timeout = Math.min(this.#timeLeft(call, deadline), longestAttempt);
     try {
-      const { ignoresAnswer: ignoreBody } = call;
-      const response = await transport.send(requestOf(call, access), { timeout, ignoreBody, timer });
+      const { ignoresAnswer: ignoreBody, onText: onPiece } = call;
+      const response = await transport.send(requestOf(call, access), { timeout, onPiece, ignoreBody, timer });
       return this.#classify(call, access, response);
     } catch (error) {
       if (error instanceof TooLongError)
@@ -139,7 +139,7 @@ export class KubernetesClient implements KubernetesCaller {
   #classify(call: KubernetesCall, access: ClusterAccess, { status, headers, body }: HttpResponse): Answer {
     if (status >= 200 && status < 300) {
       if (call.ignoresAnswer) return { kind: "done", body: undefined };
-      return call.readsText ? { kind: "done", body } : read(body, access);
+      return call.onText ? { kind: "done", body } : read(body, access);
     }
     const answer = statusIn(body, access);
     const message = answer.message || redirected(headers.location) || STATUS_CODES[status] || "";

@@ -48,8 +48,10 @@ export type HttpRequest = Readonly<{
 export type HttpResponse = Readonly<{ status: number; headers: IncomingHttpHeaders; body: string }>;
 
 export type SendOptions = Readonly<{
-  /** How long the whole response may take. */
+  /** How long the whole response may take; with `onPiece`, the next piece of it. */
   timeout: Duration;
+  /** Gets the length of each piece of the body. */
+  onPiece?: ((length: number) => void) | undefined;
   /** Leaves the body of a success unread. */
   ignoreBody?: boolean | undefined;
   timer?: Timer | undefined;
@@ -108,16 +110,23 @@ export class KubernetesTransport {
   }
 
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse> {
-    const { timeout, ignoreBody, timer = wallTimer } = options;
+    const { timeout, onPiece, ignoreBody, timer = wallTimer } = options;
     return new Promise((resolve, reject) => {
       const call = this.#start(request);
-      const cancelTimer = timer(() => {
+      const late = () => {
         reject(new Error(`no answer within ${timeout} ms`));
         call.destroy();
-      }, timeout);
-      call.once("close", cancelTimer).once("error", reject);
+      };
+      let cancelTimer = timer(late, timeout);
+      call.once("close", () => cancelTimer()).once("error", reject);
       call.once("response", (response) => {
         const { statusCode: status = 0 } = response;
+        if (onPiece)
+          response.on("data", ({ length }: Buffer) => {
+            cancelTimer();
+            cancelTimer = timer(late, timeout);
+            onPiece(length);
+          });
         const read = ignoreBody && status < 300 ? skip(response) : limitedText(unzipped(response));
         read.then((text) => resolve({ status, headers: response.headers, body: text }), reject);
       });

@@ -1,12 +1,15 @@
-import { describe, expect, it } from "vitest";
-import { minutes } from "../../lambda/core/duration.ts";
+import { readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { after, minutes } from "../../lambda/core/duration.ts";
 import {
   aClaim,
+  advise,
   adviseOn,
   aNode,
   aNodePool,
   anEvent,
   aPod,
+  clusterWith,
   karpentersPod,
   readable,
   type Served,
@@ -32,6 +35,21 @@ describe("advise on a cluster", () => {
     expect(answer.unread).toEqual(["NodePools", "NodeClaims", "pods", "PodDisruptionBudgets"]);
     expect(answer.advice.verdict).toBe("unknown");
     expect((await adviseOn({ nodes })).output).toContain("now: 2 nodes, median age 1h, 0 launched");
+  });
+
+  it("waits for a login that asks a person, before the time for its answers begins", async () => {
+    const { server, kubeconfig } = await clusterWith(readable);
+    const config = JSON.parse(readFileSync(kubeconfig, "utf8"));
+    const credential = { apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status: {} };
+    const script = `sleep 0.5; echo '${JSON.stringify(credential)}'`;
+    const exec = { apiVersion: credential.apiVersion, command: "sh", args: ["-c", script] };
+    writeFileSync(kubeconfig, JSON.stringify({ ...config, users: [{ name: "fake", user: { exec } }] }));
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    setTimeout(() => vi.setSystemTime(after(new Date(), minutes(5))), 100);
+    const { exit, reported } = await advise("--kubeconfig", kubeconfig);
+    await server.stop();
+    expect({ exit, reported }).toEqual({ exit: 0, reported: "" });
   });
 
   it.each([

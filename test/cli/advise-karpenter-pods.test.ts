@@ -12,13 +12,15 @@ const aController = (name: string, states: Readonly<Record<string, object>>) =>
     spec: {},
     status: { containerStatuses: Object.entries(states).map(([name, state]) => ({ name, state })) },
   });
-const context = { deadline: new Date() };
+const pieces: number[] = [];
+const context = { deadline: new Date(), onText: (length: number) => void pieces.push(length) };
 
 /** Answers with the path and the container that it was asked for; one pod may be refused. */
 const reading = (read: ReadPod, refused?: string) => (pod: Parameters<ReadPod>[1]) =>
   read(
     {
-      call: async ({ path, query }) => {
+      call: async ({ path, query, onText }) => {
+        onText?.(path.length);
         if (refused && path.includes(refused)) throw new Error("refused");
         return `${path.replace("/api/v1/namespaces/karpenter/pods/", "")} ${query?.container ?? ""}`.trim();
       },
@@ -84,6 +86,7 @@ it("reads the controller's log, whatever sidecars the chart has", async () => {
   const pod = aController("karpenter-1", { "aa-proxy": startedAt(1), controller: startedAt(2) });
   expect((await readEach([pod], reading(readLog))).text).toBe("karpenter-1/log controller");
   expect((await readEach([pod], reading(readMetrics))).since).toEqual(new Date("2026-11-21T12:02:00Z"));
+  expect(pieces).not.toEqual([]);
   const renamed = aController("karpenter-1", { karpenter: startedAt(1) });
   expect((await readEach([renamed], reading(readLog))).text).toBe("karpenter-1/log karpenter");
 });

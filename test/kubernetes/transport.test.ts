@@ -133,6 +133,30 @@ describe("the transport", () => {
     await expect.poll(() => open.size).toBe(0);
   });
 
+  it("gives each piece of a body a time of its own where its pieces are counted", async () => {
+    let arrived = Promise.withResolvers<void>();
+    answer = async (_, response) => {
+      for (const piece of ["long", "er", "!"]) {
+        response.write(piece);
+        await arrived.promise;
+        arrived = Promise.withResolvers();
+      }
+      response.end();
+    };
+    const [lengths, timers]: [number[], string[]] = [[], []];
+    const timer = () => {
+      timers.push("set");
+      return () => void timers.push("cancelled");
+    };
+    const onPiece = (length: number) => {
+      lengths.push(length);
+      arrived.resolve();
+    };
+    expect((await transport.send(request, { ...patient, timer, onPiece })).body).toBe("longer!");
+    expect(lengths).toEqual([4, 2, 1]);
+    await expect.poll(() => timers).toEqual(Array(4).fill(["set", "cancelled"]).flat());
+  });
+
   it("leaves no timer that would delay the end of a command", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     await transport.send(request, patient);
