@@ -1,4 +1,4 @@
-import { earlier, later, seconds } from "../../lambda/core/duration.ts";
+import { later, seconds } from "../../lambda/core/duration.ts";
 import { parseQuantity } from "../../lambda/kubernetes/quantity.ts";
 import { readable } from "../terminal/text.ts";
 import { type History, type Launch, type Removal, titled } from "./history.ts";
@@ -24,13 +24,14 @@ type Command = Readonly<{
 
 /**
  * Reads Karpenter's log, as JSON lines: launches, and each disruption with its reason and its pods; undefined where no line
- * is of Karpenter. Lines of several pods may be mixed. A log that is still written ends when it is read, however silent.
+ * is of a replica that leads. Lines of several pods may be mixed. A log that is still written ends when it is read, however
+ * silent.
  */
 export function readKarpenterLog(text: string, readAt?: Date): History | undefined {
   const records = text.split("\n").flatMap(recordIn);
-  const [first] = records;
-  if (!first) return undefined;
   const inOrder = records.toSorted((a, b) => a.at.getTime() - b.at.getTime());
+  const first = inOrder.find(({ line }) => isOfLeader(line));
+  if (!first) return undefined;
   const claimOf = new Map<string, string>();
   const poolOf = new Map<string, string>();
   const cpuOf = new Map<string, number>();
@@ -72,10 +73,9 @@ export function readKarpenterLog(text: string, readAt?: Date): History | undefin
       };
     });
   });
-  const times = inOrder.map(({ at }) => at);
   return {
-    from: times.reduce(earlier),
-    until: times.reduce(later, readAt ?? first.at),
+    from: first.at,
+    until: inOrder.map(({ at }) => at).reduce(later, readAt ?? first.at),
     launches: [...launches.values()].map((launch) => ({
       ...launch,
       nodePool: poolIn(launch.node),
@@ -86,6 +86,10 @@ export function readKarpenterLog(text: string, readAt?: Date): History | undefin
     ended: [...ended],
   };
 }
+
+/** A replica that only waits to lead writes what it starts, which may be older than all that the leader's log still has. */
+export const isOfLeader = (text: string): boolean =>
+  /"(reconcileID|NodeClaim)\\?":|disrupting node|successfully acquired lease/.test(text);
 
 const isSoon = (command: Command, at: Date): boolean => at.getTime() - command.at.getTime() <= soonAfter;
 
@@ -129,7 +133,7 @@ function shareSaved(nodes: readonly string[], command: Command, cpuOf: ReadonlyM
   return command.replacedBy.length === command.replacements && share >= 0 ? share : undefined;
 }
 
-type LogRecord = Readonly<{ at: Date; message: string; fields: Json }>;
+type LogRecord = Readonly<{ line: string; at: Date; message: string; fields: Json }>;
 
 /** One line; a prefix before it, and a collector's record around it, are taken off. */
 function recordIn(line: string): LogRecord[] {
@@ -140,7 +144,7 @@ function recordIn(line: string): LogRecord[] {
     const fields = typeof outer.log === "string" ? json(JSON.parse(outer.log)) : outer;
     const { message } = fields;
     const at = new Date(String(fields.time));
-    return typeof message === "string" && !Number.isNaN(at.getTime()) ? [{ at, message, fields }] : [];
+    return typeof message === "string" && !Number.isNaN(at.getTime()) ? [{ line, at, message, fields }] : [];
   } catch {
     return [];
   }

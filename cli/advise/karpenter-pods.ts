@@ -1,5 +1,6 @@
 import { earlier } from "../../lambda/core/duration.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../lambda/kubernetes/client.ts";
+import { isOfLeader } from "./karpenter-log.ts";
 import type { NamedPod } from "./objects.ts";
 
 /** A text of Karpenter's, and since when it has what happened. */
@@ -39,18 +40,9 @@ export const readLog: ReadPod = async (api, pod, { deadline, onText }) => {
   const container = containerOf(pod)?.name;
   const query = { tailLines: mostLines, ...(container && { container }) };
   const path = `${pathOf(pod)}/log`;
-  return whileLeading(
-    String(await api.call({ method: "GET", path, query, accept: "*/*", onText }, { deadline })),
-  );
+  const text = String(await api.call({ method: "GET", path, query, accept: "*/*", onText }, { deadline }));
+  return isOfLeader(text) ? { text } : undefined;
 };
-
-/** The lines since the replica leads: those of its start are older than all that the leader's log still has. */
-function whileLeading(text: string): Text | undefined {
-  const lines = text.split("\n");
-  const begin = lines.findLastIndex((line) => /successfully acquired lease/i.test(line));
-  if (begin >= 0) return { text: lines.slice(begin).join("\n") };
-  return /attempting to acquire leader lease/i.test(text) ? undefined : { text };
-}
 
 export const readMetrics: ReadPod = async (api, pod, { deadline, onText }) => {
   const since = containerOf(pod)?.state?.running?.startedAt;

@@ -13,7 +13,7 @@ export function readLogs(paths: readonly string[]): History {
   const history = readKarpenterLog(paths.map((path) => readFileSync(path, "utf8")).join("\n"));
   if (history) return history;
   throw new BadInputError("This log cannot be used", [
-    `${paths.join(", ")} has no line of Karpenter as JSON, like {"level":"INFO","time":"…","message":"launched nodeclaim", …}`,
+    `${paths.join(", ")} has no line of a Karpenter that leads as JSON, like {"level":"INFO","time":"…","message":"launched nodeclaim", …}`,
   ]);
 }
 

@@ -34,6 +34,18 @@ it("ends with its last line, but when it is read where it is still written", () 
   expect([until(), until(600), until(5)]).toEqual([at(6), at(600), at(6)]);
 });
 
+it("begins where the replica that leads does, whatever one writes that waits to lead", () => {
+  const election = "leader lease karpenter/karpenter-leader-election";
+  const waits = ["Starting metrics server", `attempting to acquire ${election}...`];
+  const standby = waits.map((message) => karpenter.line(at(-9_000), message));
+  expect(read(churn(1), standby).from).toEqual(at(0));
+  expect(readKarpenterLog(standby.join("\n"), at(0))).toBeUndefined();
+  const leads = karpenter.line(at(-60), "successfully acquired lease karpenter/karpenter-leader-election");
+  const logged = karpenter.line(at(-30), "no instance types", { reconcileID: "0a1b" });
+  expect(read(standby, churn(1), leads).from).toEqual(at(-60));
+  expect(read(standby, churn(1), logged).from).toEqual(at(-30));
+});
+
 it("knows what a replacement saves from the sizes of both nodes, and nothing where a size is unknown", () => {
   const command = disrupted([a], 10, { replacements: 1 });
   const half = read(launched(a, 0, "8"), command, launched(b, 10, "4"));

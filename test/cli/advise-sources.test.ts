@@ -58,7 +58,7 @@ describe("advise on a saved log", () => {
   it("ends with 2 for a file without a line of Karpenter", async () => {
     const { exit, reported } = await advise("--log", logOf(["nothing", "{}"]));
     expect(exit).toBe(2);
-    expect(reported).toContain("has no line of Karpenter as JSON");
+    expect(reported).toContain("has no line of a Karpenter that leads as JSON");
   });
 });
 

@@ -4,7 +4,7 @@ import { noon } from "../../simulator/virtual-clock.ts";
 /** A minute of the scaled day. */
 export const at = (minute: number): Date => after(noon, minutes(minute));
 
-const line = (time: Date, message: string, fields: object): string =>
+export const line = (time: Date, message: string, fields: object = {}): string =>
   JSON.stringify({ level: "INFO", time, logger: "controller", message, commit: "1a2b3c4", ...fields });
 const claim = (name: string) => ({ NodeClaim: { name } });
 
