@@ -1,4 +1,5 @@
 import { messageOf } from "../../lambda/core/errors.ts";
+import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { explainAwsError, isDenied } from "../aws-errors.ts";
 import { Failure } from "../terminal/failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -47,8 +48,14 @@ export const fewOf = (names: readonly string[]): string =>
 export const byHand = "Try again, then check it by hand.";
 export const readLog = (name: string): string => `Read its log: aws logs tail /aws/lambda/${name} --since 1h`;
 
+/** Only the caller's kubeconfig asks a cluster: what it may not read says nothing about the holder. */
+const ofOwn =
+  "This is about your kubeconfig's user: log in again, ask for the right, or name another with --context.";
+
 /** What could not be read, and what to do about it. */
 export function unread(error: unknown, what = "could not be checked"): Found {
+  if (isStatus(error, 401, 403))
+    return { ...warn(`${what}: ${messageOf(error.cause ?? error)}`, ofOwn), error };
   const explained = explainAwsError(error, "read this");
   const [why, remedy] =
     explained instanceof Failure ? [explained.message, explained.remedy] : [reasonIn(error), byHand];

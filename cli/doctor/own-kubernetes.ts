@@ -20,13 +20,17 @@ export type AccessFinding = Readonly<{
 export type ManifestSettings = Pick<Rules, "holdAnnotation"> & RightsOptions;
 
 /** What only the caller's own rights in the cluster can show. */
-export type OwnKubernetes = ReturnType<typeof ownKubernetes>;
+export type OwnKubernetes = Awaited<ReturnType<typeof ownKubernetes>>;
 
-export function ownKubernetes(path: string, context: string | undefined) {
+export async function ownKubernetes(path: string, context: string | undefined) {
   const login = kubeconfigLogin(readKubeconfig({ paths: [path], context }));
+  // A login that fails is a mistake of the call, like a file that cannot be read.
+  const { server } = await login.access();
   const using = <T>(work: (api: KubernetesCaller, context: Deadline) => Promise<T>): Promise<T> =>
     withKubernetes(login, (api) => work(api, { deadline: after(new Date(), seconds(30)) }));
   return {
+    /** The address of the cluster, which may be another than the holder's. */
+    server,
     compareManifest: (settings: ManifestSettings) =>
       using((api, context) => compareManifest(api, settings, context)),
     findNodePools: () => using(nodePools),

@@ -34,7 +34,8 @@ export class ClusterView {
 
   /** The holder's objects that are still there. */
   async rights(): Promise<readonly string[]> {
-    const found = await ownKubernetes(this.#path, undefined).compareManifest({
+    const { compareManifest } = await ownKubernetes(this.#path, undefined);
+    const found = await compareManifest({
       holdAnnotation: Karpenter.v1.annotation,
       mode: "hold",
       auto: false,

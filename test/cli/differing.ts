@@ -6,6 +6,7 @@ import type { AccessFinding } from "../../cli/doctor/own-kubernetes.ts";
 import type { Part } from "../../infra/names.ts";
 import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
 import { after, type Duration, hours } from "../../lambda/core/duration.ts";
+import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold } from "../support/builders.ts";
@@ -106,9 +107,15 @@ export const nodePool = (disruption: object): Answers => ({
 });
 export const leavesOut = (name: string) => withRules({ nodePools: { only: [], except: [name] } });
 export const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
+  server: "https://10.0.0.1",
   compareManifest: async () =>
     states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),
 });
+/** The caller's kubeconfig may read neither objects nor NodePools. */
+export const ownIsRefused = (status: 401 | 403, message: string): Answers => {
+  const refused = failing(explained(new KubernetesError("GET /path", status, { message })));
+  return { server: "https://10.0.0.1", compareManifest: refused, findNodePools: refused };
+};
 /** History has a hold that reached its cap on each of these days ago, and one that did not four days ago. */
 export const cappedOn = (...daysAgo: readonly number[]): Answers => ({
   history: [...daysAgo, 4].map((days, n) => {

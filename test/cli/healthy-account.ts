@@ -148,7 +148,7 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
   };
 }
 
-export type Answers = Pick<Doctor, "compareManifest" | "findNodePools" | "findCapacityBuffers"> &
+export type Answers = Pick<Doctor, "server" | "compareManifest" | "findNodePools" | "findCapacityBuffers"> &
   Readonly<{ probe?: (id: unknown) => unknown; history?: readonly object[] }>;
 type Checked = Parameters<typeof aCheck>[0] | (() => unknown);
 /** What a test changes: in the account, and in what each function, or one of them, answers to `check`. */

@@ -97,6 +97,18 @@ it("finds no CapacityBuffer where there is no such kind, or where the caller may
   await expect(capacityBuffers(refusing(500), soon)).rejects.toMatchObject({ status: 500 });
 });
 
+it("refuses a login that fails at once, as it does a kubeconfig that cannot be read", async () => {
+  const kubeconfig = join(newFolder(), "config");
+  const [clusters, contexts] = [
+    [{ name: "a", cluster: { server: "https://127.0.0.1:1" } }],
+    [{ name: "a", context: { cluster: "a", user: "me" } }],
+  ];
+  const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "false" };
+  const users = [{ name: "me", user: { exec } }];
+  writeFileSync(kubeconfig, JSON.stringify({ contexts, clusters, users, "current-context": "a" }));
+  await expect(ownKubernetes(kubeconfig, undefined)).rejects.toThrow("cannot log in: false ended with 1");
+});
+
 it("asks the cluster of the chosen context, and compares what is there with our objects", async () => {
   const served = { metadata: {}, items: [aNodePool({ name: "batch" })] };
   const cluster = await serveHttp(({ url = "" }, response) => {
@@ -112,8 +124,9 @@ it("asks the cluster of the chosen context, and compares what is there with our 
   ];
   const users = [{ name: "me", user: { token: "t" } }];
   writeFileSync(kubeconfig, JSON.stringify({ contexts, clusters, users, "current-context": "elsewhere" }));
-  const own = ownKubernetes(kubeconfig, "here");
+  const own = await ownKubernetes(kubeconfig, "here");
   try {
+    expect(own.server).toBe(cluster.url);
     expect((await own.findNodePools()).map(({ metadata }) => metadata.name)).toEqual(["batch"]);
     expect(await own.findCapacityBuffers()).toEqual([]);
     const rules = { holdAnnotation: "example.com/stay", mode: "hold", auto: true, nodeEvents: true } as const;

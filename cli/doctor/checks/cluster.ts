@@ -56,13 +56,13 @@ export const ofCluster = {
       apply: () => account.deleteEntry(cluster, roleArn),
     });
   },
-  async manifest({ compareManifest, answers }) {
+  async manifest({ compareManifest, answers, server }) {
     if (!compareManifest) return [];
     const { rules } = await answers.control;
     const found = await compareManifest({ ...rules, nodeEvents: writesNodeEvents(rules) });
     const wrong = found.filter(({ state }) => state !== "right");
     if (wrong.length === 0) return ok("roles, bindings and policy are as in the manifest");
-    const what = wrong.map(({ kind, state }) => `${kind} is ${state}`).join(", ");
+    const what = `in ${server}: ${wrong.map(({ kind, state }) => `${kind} is ${state}`).join(", ")}`;
     const canBeWritten = wrong.some(({ state }) => state !== "unknown to this cluster");
     return canBeWritten ? fail(what, reapply(rules)) : warn(what, policiesCame);
   },
