@@ -144,10 +144,13 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   return clock;
 }
 
-/** The last midnight there. */
+/** The last midnight there, or when the day begins where the clock leaves that out. */
 export function midnightBefore(moment: Date, timeZone: string): Date {
   const wall = wallClock(moment, timeZone);
   const sinceMidnight = wall.getTime() % hours(24);
   const minute = minutes(1);
-  return new Date(Math.floor(moment.getTime() / minute) * minute - sinceMidnight);
+  const found = new Date(Math.floor(moment.getTime() / minute) * minute - sinceMidnight);
+  // Where the clock changed since, it is another time there.
+  const shift = wallClock(found, timeZone).getTime() - (wall.getTime() - sinceMidnight);
+  return after(found, -shift);
 }

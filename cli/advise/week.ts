@@ -3,7 +3,7 @@ import { type Allowed, hoursOf, stretchesOf, wallClock, weekMinutes } from "./al
 
 /** Half an hour a sign, so that a day has 48 and a line at most 80. */
 const cellsPerDay = 48;
-const signs = { all: "█", some: "▒", none: "·" } as const;
+const signs = { all: "█", some: "▒", none: "·", skipped: " " } as const;
 
 /** A reason's week as lines: one for each day, or one for all where they are alike. */
 export function drawWeek({ open }: Pick<Allowed, "open">, from: Date, timeZone: string): readonly string[] {
@@ -24,7 +24,7 @@ export function drawWeek({ open }: Pick<Allowed, "open">, from: Date, timeZone: 
   }
   const drawn = [...days].slice(0, 7).map(([name, day]) => {
     const line = day.cells.map(({ open: some, all }) =>
-      some === 0 ? signs.none : some === all ? signs.all : signs.some,
+      all === 0 ? signs.skipped : some === 0 ? signs.none : some === all ? signs.all : signs.some,
     );
     return { name, line: `${line.join("")}  ${inHours(day.minutes)}` };
   });

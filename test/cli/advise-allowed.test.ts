@@ -122,6 +122,23 @@ it("follows the clock where it changes", () => {
   expect(lines[2]?.slice(10 + 18, 10 + 20)).toBe("··");
 });
 
+it.each([
+  ["Europe/Berlin", "2026-03-29T10:00:00Z", "2026-03-28T23:00:00.000Z"],
+  ["Europe/Berlin", "2026-10-25T11:00:00Z", "2026-10-24T22:00:00.000Z"],
+  // There the clock goes from midnight to one, and back to 23:00.
+  ["Africa/Cairo", "2026-04-24T09:00:00Z", "2026-04-23T22:00:00.000Z"],
+  ["Africa/Cairo", "2026-10-29T21:30:00Z", "2026-10-28T21:00:00.000Z"],
+])("begins the day in %s at %s where it began, though the clock has changed since", (zone, at, begin) => {
+  expect(midnightBefore(new Date(at), zone).toISOString()).toBe(begin);
+});
+
+it("draws nothing where the clock leaves an hour out", () => {
+  const sunday = new Date("2026-03-28T23:00:00Z");
+  const [all] = allowed({}, sunday);
+  const [, line] = drawWeek(all, sunday, "Europe/Berlin");
+  expect(line).toBe(`  Sun 29  ${"█".repeat(4)}  ${"█".repeat(42)}  23h`);
+});
+
 it("groups the reasons whose weeks are the same", () => {
   const groups = groupAlike(allowed({ budgets: [{ nodes: "0", reasons: ["Drifted"] }, { nodes: "10%" }] }));
   expect(groups.map((group) => group.map(({ reason }) => reason))).toEqual([
