@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { documentLink } from "../../infra/package-root.ts";
 import { settingsTable } from "../../infra/settings/deployment.ts";
 import { parseDuration } from "../../lambda/core/duration.ts";
+import { BadInputError } from "../../lambda/core/errors.ts";
 import type { Setting } from "../../lambda/settings-table.ts";
 import { withClusterName } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
@@ -66,7 +67,7 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
       `Deploy with the CDK instead, whose construct KarpenterNodeHolder sets this: ${documentLink("deploying.md")}.`,
     );
   }
-  const { settings, deployment, windows } = settingsFrom(options);
+  const { settings, deployment, windows } = cappedSettings(options);
   const { alarmTopicArn, alarms, monitoring } = deployment;
   if (!alarmTopicArn && alarms === "notify" && monitoring !== "none") throw silentAlarms;
   const { writeTemplate } = await import("../template/write-template.ts");
@@ -79,6 +80,17 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
   aws cloudformation deploy --stack-name ${stackName(cluster)} --template-file ${quoted(`${options.out}/template.json`)} \\
     --s3-bucket ${bucket} --capabilities CAPABILITY_IAM
   npx karpenter-node-holder doctor --cluster ${cluster}`);
+}
+
+/** Here 0s was refused already: a problem must not offer it. */
+function cappedSettings(options: TemplateOptions) {
+  try {
+    return settingsFrom(options);
+  } catch (error) {
+    if (!(error instanceof BadInputError)) throw error;
+    const problems = error.problems.map((one) => one.replace(/, or 0s( for no cap)?/, ""));
+    throw new BadInputError("These settings cannot be used", problems);
+  }
 }
 
 const silentAlarms = new Failure(

@@ -20,6 +20,15 @@ describe("the command template", () => {
     },
   );
 
+  it.each([
+    [["--max-hold", "30s"], "--max-hold must be a duration from 1m to 168h, like"],
+    [["--hold", "3h"], '--max-hold must be at least hold (3h), not "2h"'],
+  ])("offers no value that it refuses: %j", async (flags, problem) => {
+    const { exit, reported } = await template(...flags);
+    expect(exit).toBe(2);
+    expect(reported).toContain(`error: These settings cannot be used: ${problem}`);
+  });
+
   it("asks for a topic, or that no one is notified", async () => {
     const { exit, reported } = await template();
     expect(exit).toBe(1);
