@@ -27,9 +27,9 @@ const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>
 /** Whether AWS received the request and refused it. */
 export const isDenied = (error: unknown): boolean => isAws(error, "denied");
 
-/** A failed AWS call as a failure with its remedy; an error that is not AWS's stays as it is. */
+/** A failed AWS call as a failure with its remedy; an error that is not AWS's, or has its remedy, stays as it is. */
 export function explainAwsError(error: unknown, task: string): unknown {
-  if (!(error instanceof Error)) return error;
+  if (!(error instanceof Error) || error instanceof Failure) return error;
   const known = remedies[error.name];
   if (known) return new Failure(`${known[0]} (${firstLine(error)})`, known[1]);
   if (/region is missing/i.test(messageOf(error))) {
@@ -45,7 +45,13 @@ export function explainAwsError(error: unknown, task: string): unknown {
   if (isUnreachable(error)) {
     return new Failure(
       `AWS could not be reached (${reasonOf(error)})`,
-      "Check the network, --region and --endpoint-url.",
+      "Check the network, --region and --endpoint-url. No proxy is used for AWS.",
+    );
+  }
+  if (/CERT|LEAF_SIGNATURE/.test(String(Reflect.get(error, "code")))) {
+    return new Failure(
+      `the certificate of AWS cannot be trusted (${reasonOf(error)})`,
+      "If something in between reads what is encrypted, set NODE_EXTRA_CA_CERTS to its certificate authority.",
     );
   }
   return isTransient(error) ? new TryAgainError(firstLine(error)) : error;

@@ -128,6 +128,7 @@ it.each([
   [{ name: "TimeoutError" }, "AWS could not be reached (x)"],
   [{ code: "ENOTFOUND" }, "AWS could not be reached (x)"],
   [{ message: "", code: "ECONNREFUSED" }, "AWS could not be reached (ECONNREFUSED)"],
+  [{ code: "SELF_SIGNED_CERT_IN_CHAIN" }, "the certificate of AWS cannot be trusted (x)"],
   [{ message: "Region is missing" }, "no AWS region is set"],
   [{ message: "Region not accepted: a\nb" }, "Region not accepted: a"],
 ])("explains an error of AWS: %j", (about, message) => {
@@ -135,7 +136,8 @@ it.each([
   expect(explainAwsError(error, "do this")).toMatchObject({ message, remedy: expect.any(String) });
 });
 
-it("leaves an error of another origin as it is, also one that only quotes AWS", () => {
-  for (const error of [new Error("x"), new Error("it said: region not accepted"), "x"])
+it("leaves an error of another origin as it is, also one that only quotes AWS or a network", () => {
+  const ofFunction = new Failure("GET /api/v1/nodes failed 8 times: connect ETIMEDOUT 10.0.0.1:443", "x");
+  for (const error of [new Error("x"), new Error("it said: region not accepted"), ofFunction, "x"])
     expect(explainAwsError(error, "do this")).toBe(error);
 });
