@@ -57,24 +57,24 @@ const isSo: Readonly<Record<WaitOptions["for"], (status: StatusAnswer, scope?: S
   released: isReleased,
 };
 
-/** The first failure ends it; later ones may pass. */
+/** The first failure ends it; later ones may pass, and the last one is reported where time is over. */
 async function waitFor(options: WaitOptions, { env, out, notify }: Terminal): Promise<void> {
   const { for: state, timeout, every, scope, quiet } = options;
   const { ask } = await controlOf(options, env);
   const end = performance.now() + timeout;
   let status = parseStatus(await ask({ do: "status" }));
+  let failed: unknown;
   while (!isSo[state](status, scope)) {
     const left = end - performance.now();
+    const late = `not ${state} within ${formatDuration(timeout)}`;
     if (left <= 0)
-      throw new Failure(
-        `not ${state} within ${formatDuration(timeout)}`,
-        "`status` shows what holds, until when and why.",
-        Exit.no,
-      );
+      throw failed ?? new Failure(late, "`status` shows what holds, until when and why.", Exit.no);
     await new Promise((resolve) => setTimeout(resolve, Math.min(every, left)));
     try {
       status = parseStatus(await ask({ do: "status" }));
+      failed = undefined;
     } catch (error) {
+      failed = error;
       notify(`Could not ask: ${readable(messageOf(error))}. Trying again.`);
     }
   }

@@ -155,12 +155,17 @@ describe("wait", () => {
     expect(late.map(({ asked }) => asked.length)).toEqual(cases.map(() => 2));
   });
 
-  it("asks again after an error, but not where the first question fails", async () => {
+  it("asks again after an error, but not where the first question fails, or the last", async () => {
     const busy = failed("TryAgainError", "busy");
     const prod = await answering(statusOf(held), busy, statusOf());
     expect(await prod.run("wait", "--for", "released", "--every", "1s", "-q")).toEqual({
       ...{ exit: 0, output: "" },
       reported: "Could not ask: busy. Trying again.",
+    });
+    const expired = await answering(statusOf(held), failed("BrokenSetupError", "expired"));
+    expect(await expired.run(...shortly("released", []))).toMatchObject({
+      exit: 1,
+      reported: expect.stringContaining("\nerror: expired\n"),
     });
     const broken = await answering(busy, statusOf(held));
     expect((await broken.run("wait", "--for", "held")).exit).toBe(1);
