@@ -93,7 +93,7 @@ export const withAws = (command: Command): Command =>
 /** How an AWS client is made from the flags; the SDK itself reads environment, profiles and the rest. */
 export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
   const { profile, endpointUrl } = flags;
-  checkProfile(profile, env);
+  checkProfile(profile ?? env.AWS_PROFILE, env);
   // The SDK for JavaScript reads AWS_REGION only; users of the AWS CLI may have set the other one.
   const { AWS_REGION, AWS_DEFAULT_REGION } = profile ? { ...env, AWS_DEFAULT_REGION: undefined } : env;
   const places = { "--region": flags.region, AWS_REGION, AWS_DEFAULT_REGION };
@@ -122,7 +122,7 @@ export function clusterName(text: string): string {
 }
 
 /** Refuses a profile that is in no file: the SDK would only say that it found no credentials. */
-export function checkProfile(profile: string | undefined, env: Terminal["env"]): void {
+function checkProfile(profile: string | undefined, env: Terminal["env"]): void {
   if (!profile) return;
   const inHome = (file: string) => join(homedir(), ".aws", file);
   const known = new Set([

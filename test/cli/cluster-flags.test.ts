@@ -85,9 +85,14 @@ it("names the profiles there are where there is none of this name", async () => 
     '[default]\n [ profile  staging ]\n[profile "my sso-session x"]\n[sso-session corp]\nregion = x [none]\n',
   );
   await writeFile(env.AWS_SHARED_CREDENTIALS_FILE, " [ ci ]\naws_access_key_id = x [none]\n");
-  const { exit, reported } = await typed(["resume", "--cluster", "prod", "--profile", "nosuch"], env);
-  expect(exit).toBe(2);
-  expect(reported).toContain(
-    "there is no AWS profile nosuch (there are: ci, default, my sso-session x, staging)",
-  );
+  const resume = ["resume", "--cluster", "prod"];
+  for (const { exit, reported } of [
+    await typed([...resume, "--profile", "nosuch"], env),
+    await typed(resume, { ...env, AWS_PROFILE: "nosuch" }),
+  ]) {
+    expect(exit).toBe(2);
+    expect(reported).toContain(
+      "there is no AWS profile nosuch (there are: ci, default, my sso-session x, staging)",
+    );
+  }
 });
