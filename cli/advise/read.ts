@@ -1,7 +1,7 @@
 import type { KubeConfig } from "@kubernetes/client-node";
 import * as v from "valibot";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
-import { messageOf } from "../../lambda/core/errors.ts";
+import { BrokenSetupError, messageOf } from "../../lambda/core/errors.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
@@ -97,6 +97,8 @@ async function refuseUnreachable(api: KubernetesCaller, now: Date): Promise<void
     await api.call({ method: "GET", path: "/version", ignoresAnswer: true }, { deadline });
   } catch (error) {
     if (isStatus(error, 403, 404)) return;
+    // A login that is refused, or a certificate: its message has the remedy.
+    if (error instanceof BrokenSetupError) throw error;
     const remedy = "Check the network, --kubeconfig and --context.";
     const { cause } = Object(error);
     throw new Failure(`the cluster cannot be reached: ${messageOf(cause ?? error)}`, remedy);

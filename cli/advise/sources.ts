@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { fileProblem } from "../../local/file-problem.ts";
 import { about } from "../terminal/text.ts";
 import type { History } from "./history.ts";
 import { readKarpenterLog } from "./karpenter-log.ts";
@@ -10,11 +11,21 @@ export type Source = Readonly<{ name: string; read: string }>;
 
 /** Reads saved logs of Karpenter, together. */
 export function readLogs(paths: readonly string[]): History {
-  const history = readKarpenterLog(paths.map((path) => readFileSync(path, "utf8")).join("\n"));
+  const history = readKarpenterLog(paths.map(textOf).join("\n"));
   if (history) return history;
-  throw new BadInputError("This log cannot be used", [
+  throw new BadInputError(unusable, [
     `${paths.join(", ")} has no line of a Karpenter that leads as JSON, like {"level":"INFO","time":"…","message":"launched nodeclaim", …}`,
   ]);
+}
+
+const unusable = "This log cannot be used";
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw new BadInputError(unusable, [`${path}: ${fileProblem(error)}`]);
+  }
 }
 
 /** What could be read of a cluster, and why something could not. */

@@ -147,6 +147,15 @@ describe("advise with a kubeconfig and nothing else", () => {
     expect(output).not.toContain("\u001b");
   });
 
+  it("names the login where the cluster refuses it, and not the network", async () => {
+    const { kubeconfig, server } = await clusterWith(readable);
+    server.fail({ kind: "status", status: 401 }, {}, 9);
+    const { exit, reported } = await advise("--kubeconfig", kubeconfig);
+    await server.stop();
+    expect(exit).toBe(1);
+    expect(reported).toMatch(/^error: The cluster refused the login \(401\)/);
+  });
+
   it("fails at once where the cluster cannot be reached", async () => {
     const { kubeconfig, server } = await clusterWith(readable);
     await server.stop();

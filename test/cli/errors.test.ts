@@ -63,6 +63,7 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     "--eviction-cost 1x",
     "--from x",
     `--log ${nowhere}`,
+    "--log /",
     "--log /dev/null",
     `--kubeconfig ${nowhere}`,
     "--cluster prod --from x --since 1h",
