@@ -44,7 +44,7 @@ export const advise = (terminal: Terminal): Command => {
     .addOption(
       new Option("--time-zone <zone>", "the time zone of weeks and office hours")
         .argParser(timeZoneFlag)
-        .default(new Intl.DateTimeFormat().resolvedOptions().timeZone, "this machine's"),
+        .default(ownTimeZone(), "this machine's, or UTC"),
     )
     .addOption(
       new Option("--holds <durations>", "constant holds to try, like 5m,20m,1h")
@@ -98,6 +98,12 @@ async function answer(flags: AdviseFlags, given: Command, terminal: Terminal): P
   if (flags.output === "json") terminal.out(asJson(json));
   else for (const line of print()) terminal.out(line);
   if (findings > 0) throw new AnswerNo();
+}
+
+/** Without a name where TZ is a path, or empty. */
+function ownTimeZone(): string {
+  const { timeZone }: Readonly<{ timeZone?: string }> = new Intl.DateTimeFormat().resolvedOptions();
+  return timeZone === undefined || timeZone === "Etc/Unknown" ? "UTC" : timeZone;
 }
 
 function timeZoneFlag(text: string): string {

@@ -27,6 +27,16 @@ describe("advise on a saved log", () => {
     expect(output).not.toContain("What your NodePools allow");
   });
 
+  it.each([undefined, "Etc/Unknown"])("is in UTC where this machine's time zone is %s", async (timeZone) => {
+    const options = { ...new Intl.DateTimeFormat().resolvedOptions(), timeZone };
+    vi.spyOn(Intl.DateTimeFormat.prototype, "resolvedOptions").mockReturnValue(
+      options as Intl.ResolvedDateTimeFormatOptions,
+    );
+    onTestFinished(() => void vi.restoreAllMocks());
+    const { exit, output } = await advise("--log", logOf(churn(3)), "-o", "json");
+    expect([exit, JSON.parse(output).timeZone]).toEqual([0, "UTC"]);
+  });
+
   it("joins a cluster that is named, and the longer log counts", async () => {
     const path = logOf(churn(20));
     const served = { ...readable, log: churn(3, { first: 50 }).join("\n") };
