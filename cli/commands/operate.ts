@@ -8,6 +8,7 @@ import { parseScope } from "../../lambda/core/scope.ts";
 import { callerPattern, line, requestName } from "../../lambda/schemas/values.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withAnyHolder, withHolder } from "../terminal/cluster-flags.ts";
+import { Failure } from "../terminal/failure.ts";
 import { asData, durationFlag, type Output, withExamples, withOutput, withQuiet } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type Asked, type Done, whatHeld, whatPaused, whatReleased, whatResumed } from "../views/done.ts";
@@ -130,14 +131,14 @@ function operation(
   const command = withQuiet(withOutput(withFlags(new Command(name), terminal), ["table", "json", "yaml"]));
   return command.action(async (options: Options) => {
     const { output, quiet } = options;
-    const { answer, flags } =
-      name !== "release" || (options.kubeconfig ?? options.context) === undefined
-        ? await asked(name, options, terminal)
-        : { answer: await withoutHolder(options, terminal), flags: "" };
+    const isAlone = name === "release" && (options.kubeconfig ?? options.context) !== undefined;
+    const { answer, flags } = isAlone
+      ? { answer: await withoutHolder(options, terminal), flags: "" }
+      : await asked(name, options, terminal);
     const { lines, failure } = whatDone(answer, { ...options, flags });
     const data = await asData(answer, output);
     if (!quiet) for (const line of data === undefined ? lines : [data]) terminal.out(line);
-    if (failure) throw failure;
+    if (failure) throw isAlone ? new Failure(failure.message, unretried) : failure;
   });
 }
 
@@ -155,6 +156,9 @@ async function asked(name: string, options: Options, { env }: Terminal) {
   });
   return { answer, flags };
 }
+
+const unretried =
+  "They stay held until that works, because no holder retries it: run the same command again.";
 
 /** Removes every mark by itself, in the form of a holder's answer. */
 async function withoutHolder(
