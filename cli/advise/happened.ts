@@ -153,7 +153,7 @@ function counted(reasons: readonly string[]): Readonly<Record<string, number>> {
 const line = /^karpenter_(\w+)(?:\{([^}]*)\})? (\S+)/gm;
 
 /** Counters since Karpenter's start. Those of pods exist from version 1.15 on. */
-export function fromMetrics(text: string, { metrics, karpenter }: ClusterFacts): Account {
+function fromMetrics(text: string, { metrics, karpenter }: ClusterFacts): Account {
   const sums = new Map<string, Map<string, number>>();
   for (const [, name = "", labels = "", value] of text.matchAll(line)) {
     const reason = /(?:^|,)reason="([^"]*)"/.exec(labels)?.[1] ?? "";

@@ -66,7 +66,7 @@ function unreachable(folder: string, error: unknown): unknown {
 }
 
 /** Where each `run` has a folder, unless --data names another. */
-export const dataFolder = ({ XDG_DATA_HOME }: Terminal["env"]): string =>
+const dataFolder = ({ XDG_DATA_HOME }: Terminal["env"]): string =>
   join(XDG_DATA_HOME || join(homedir(), ".local", "share"), "karpenter-node-holder");
 
 /** The default folder of one cluster; clusters of the same name have different addresses, and must not share a record. */

@@ -17,7 +17,7 @@ export type AccessFinding = Readonly<{
   state: "right" | "different" | "missing" | "unknown to this cluster";
 }>;
 
-export type ManifestSettings = Pick<Rules, "holdAnnotation"> & RightsOptions;
+type ManifestSettings = Pick<Rules, "holdAnnotation"> & RightsOptions;
 
 /** What only the caller's own rights in the cluster can show. */
 export type OwnKubernetes = Awaited<ReturnType<typeof ownKubernetes>>;

@@ -16,7 +16,7 @@ export type HolderFlags = (ClusterFlags & Readonly<{ run?: undefined }>) | RunFl
 export type RunFlags = Readonly<{ run: string | true; kubeconfig?: string; context?: string }>;
 
 /** Names the cluster where the flag does not. */
-export const clusterVariable = "KARPENTER_NODE_HOLDER_CLUSTER";
+const clusterVariable = "KARPENTER_NODE_HOLDER_CLUSTER";
 
 /** Whether a command needs no name of a cluster with these flags. */
 type NeedsNone = (flags: OptionValues) => boolean;

@@ -4,7 +4,7 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { holderSettings, type Setting, type SettingsTable } from "../../lambda/settings-table.ts";
 
 /** Whether an option is the flag of a setting. */
-export const isSetting = (name: string): boolean => name in settingsTable;
+const isSetting = (name: string): boolean => name in settingsTable;
 
 /** --max-hold for maxHold. */
 export const flagOf = (name: string): string =>
