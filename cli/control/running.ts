@@ -94,7 +94,7 @@ async function onlyRunFolder(env: Terminal["env"], server: string | undefined): 
   if (folder === undefined)
     throw new Failure(
       `no \`run\` is at work ${server === undefined ? "" : `on ${server} `}with a folder in ${root}`,
-      "Start it, or name the folder of its --data: --run FOLDER.",
+      "Start it, or name the folder of its --data: --run FOLDER. One that is deployed is found by --cluster.",
     );
   if (more.length === 0) return folder;
   const each = [folder, ...more].map((one) => `--run ${quoted(one)}`).join(", or ");

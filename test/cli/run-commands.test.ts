@@ -136,7 +136,9 @@ describe("commands with --kubeconfig", () => {
     const { exit, reported } = await type("status", "--kubeconfig", file);
     expect([exit, reported]).toEqual([
       1,
-      expect.stringMatching(/^error: no `run` is at work on https?:\S+ with/),
+      expect.stringMatching(
+        /^error: no `run` is at work on https?:\S+ with.+\n.+ is deployed .+ --cluster\.$/,
+      ),
     ]);
   });
 });
