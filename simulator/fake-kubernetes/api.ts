@@ -4,7 +4,7 @@ import { Lists } from "./lists.ts";
 import { NodeStore } from "./node-store.ts";
 import { type Json, type NodeObject, Refusal, statusOf } from "./objects.ts";
 import { FakePods } from "./pods.ts";
-import { viewNode, viewOf } from "./views.ts";
+import { viewOf, viewOne } from "./views.ts";
 
 /** One request, in process or over HTTP; `body` is parsed when it is needed. */
 type ApiRequest = Readonly<{
@@ -29,10 +29,8 @@ export class NodeApi {
   readonly others = new Map<string, Json | ((query: URLSearchParams) => Json)>();
   protected readonly store: NodeStore;
   protected readonly lists: Lists;
-  readonly #now: () => Date;
 
   constructor(now = () => new Date()) {
-    this.#now = now;
     this.store = new NodeStore(now);
     this.lists = new Lists(this.store, "Node");
     this.pods = new FakePods(now);
@@ -55,21 +53,20 @@ export class NodeApi {
     // Without this parameter the server uses the client's name.
     const manager = query.get("fieldManager") ?? "unknown";
     if (name === undefined) {
-      if (method === "GET") return { status: 200, body: this.lists.list(query, view, this.#now()) };
+      if (method === "GET") return { status: 200, body: this.lists.list(query, view) };
       if (method !== "POST") throw notAllowed;
-      return { status: 201, body: viewNode(this.store.create(body(), manager), view, this.#now()) };
+      return { status: 201, body: viewOne(this.store.create(body(), manager), view) };
     }
     if (method === "DELETE") {
       this.store.remove(name);
       return { status: 200, body: statusOf(200, "", "") };
     }
     const node = this.#readOrChange(request, name, manager);
-    return { status: 200, body: viewNode(node, view, this.#now()) };
+    return { status: 200, body: viewOne(node, view) };
   }
 
   #readOrChange({ method, contentType, body }: ApiRequest, name: string, manager: string): NodeObject {
     if (method === "GET") return this.store.get(name);
-    if (method === "PUT") return this.store.replace(name, body(), manager);
     if (method !== "PATCH") throw notAllowed;
     const node = this.store.get(name);
     const type = contentType.split(";")[0]?.trim();

@@ -26,12 +26,10 @@ export class FakeKubernetesServer extends FakeCluster {
   readonly token = randomUUID();
   #http: HttpServer | undefined;
   readonly #faults = new Faults();
-  readonly #now: () => Date;
   readonly #onRequest: NonNullable<ServerOptions["onRequest"]>;
 
-  private constructor({ now = () => new Date(), onRequest = () => {} }: ServerOptions) {
+  private constructor({ now, onRequest = () => {} }: ServerOptions) {
     super(now);
-    this.#now = now;
     this.#onRequest = onRequest;
   }
 
@@ -107,8 +105,7 @@ export class FakeKubernetesServer extends FakeCluster {
     try {
       if (!isLoggedIn) throw new Refusal(401, "Unauthorized", "Unauthorized");
       const isWatch = method === "GET" && ["1", "true"].includes(query.get("watch") ?? "");
-      if (isWatch && path === "/api/v1/nodes")
-        return serveWatch(this.store, query, viewOf(accept), this.#now, response);
+      if (isWatch && path === "/api/v1/nodes") return serveWatch(this.store, query, viewOf(accept), response);
       const text = await bodyOf(request);
       const contentType = headers["content-type"] ?? "";
       const { status, body } = this.answer({

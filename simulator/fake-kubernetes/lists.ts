@@ -41,7 +41,7 @@ export class Lists {
     this.#kind = kind;
   }
 
-  list(query: URLSearchParams, view: View, now: Date): Json {
+  list(query: URLSearchParams, view: View): Json {
     const token = query.get("continue");
     const { objects, version } = token ? this.#resume(token) : this.#begin(query);
     const limit = Number(query.get("limit") ?? 0);
@@ -50,10 +50,7 @@ export class Lists {
     const rest = objects.slice(page.length);
     const metadata: Record<string, Json> = { resourceVersion: String(version) };
     if (rest.length > 0) metadata.continue = this.#keep({ objects: rest, version });
-    // The real server counts only lists without a selector.
-    const isSelected = query.has("labelSelector") || query.has("fieldSelector");
-    if (rest.length > 0 && !isSelected) metadata.remainingItemCount = rest.length;
-    return viewList({ kind: this.#kind, objects: page, metadata }, view, now);
+    return viewList({ kind: this.#kind, objects: page, metadata }, view);
   }
 
   /** Expires every open list. */

@@ -53,10 +53,9 @@ export class FakePods {
     this.#pods.delete(name);
   }
 
-  /** Rows of a table are for nodes alone. */
   list(query: URLSearchParams, view: View): Json {
     if (this.isRefused) throw new Refusal(403, "Forbidden", "pods is forbidden");
-    return this.#lists.list(query, view === "table" ? "whole" : view, this.#now());
+    return this.#lists.list(query, view);
   }
 
   /** Expires every open list. */

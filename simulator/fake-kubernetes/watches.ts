@@ -2,23 +2,18 @@ import type { ServerResponse } from "node:http";
 import { selectionOf } from "./lists.ts";
 import type { NodeChange, NodeStore } from "./node-store.ts";
 import { type Json, type JsonObject, type NodeObject, statusOf } from "./objects.ts";
-import { type View, viewNode } from "./views.ts";
+import { type View, viewOne } from "./views.ts";
 
 /** Streams changes to one client until it disconnects or its timeout ends. */
 export function serveWatch(
   store: NodeStore,
   query: URLSearchParams,
   view: View,
-  now: () => Date,
   response: ServerResponse,
 ): void {
   const selects = selectionOf(query, "Node");
-  let hasColumns = false;
   const send = (type: string, object: Json) => response.write(`${JSON.stringify({ type, object })}\n`);
-  const sendNode = (type: string, node: NodeObject) => {
-    send(type, viewNode(node, view, now(), !hasColumns));
-    hasColumns = true;
-  };
+  const sendNode = (type: string, node: NodeObject) => send(type, viewOne(node, view));
   const report = (change: NodeChange) => {
     const type = seenAs(change, selects);
     if (type) sendNode(type, change.node);
