@@ -4,7 +4,6 @@ import { changeCases } from "../deployed/changes.ts";
 import type { DeployedCluster } from "../deployed/cluster.ts";
 import { eventCases } from "../deployed/events.ts";
 import { failureCases } from "../deployed/failures.ts";
-import { holdCases } from "../deployed/holds.ts";
 import { misuseCases } from "../deployed/misuse.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 
@@ -37,7 +36,6 @@ describe("the deployed holder", () => {
   });
   afterAll(async () => world?.stop());
 
-  holdCases(() => prod);
   eventCases(() => ({ prod, emulator: world.emulator }));
   failureCases(() => ({ prod, emulator: world.emulator }));
   alarmCases(() => ({ watched, emulator: world.emulator }));
