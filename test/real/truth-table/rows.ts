@@ -18,7 +18,7 @@ export type Row = Readonly<{
   /** The reason for Karpenter to disrupt the nodes; it runs during the hold, or at its end. */
   trigger?: (world: World, nodes: readonly string[]) => Promise<void>;
   triggerLate?: boolean;
-  /** Removes the other obstacle: during the hold, or, when the course waits for it, after the hold. */
+  /** Removes the other obstacle after the hold. */
   lift?: (world: World) => Promise<void>;
   /** The other obstacle ends by itself, this long after the trigger. */
   quietMs?: number;
@@ -70,29 +70,8 @@ function resized(row: Row, types: readonly string[]): Row {
 const consolidated = (type: string) =>
   ({ consolidationPolicy: "WhenEmptyOrUnderutilized", types: [type] }) as const;
 
-const guarded = (name: string) => ({
-  before: (world: World) =>
-    world.apply({
-      apiVersion: "policy/v1",
-      kind: "PodDisruptionBudget",
-      metadata: { name, namespace: "default" },
-      spec: { maxUnavailable: 0, selector: { matchLabels: { app: name } } },
-    }),
-  lift: async (world: World) => void (await world.plane.kubectl(["delete", "pdb", name])),
-});
+const protectedPods: Workload = { ...one, annotations: { [doNotDisrupt]: "true" } };
 
-const annotated = (name: string) => ({
-  work: { ...one, annotations: { [doNotDisrupt]: "true" } },
-  lift: async (world: World) =>
-    void (await world.plane.kubectl(["annotate", "pods", "--selector", `app=${name}`, `${doNotDisrupt}-`])),
-});
-
-const budgeted = (name: string) => ({
-  pool: { budgets: [{ nodes: "0" }] },
-  lift: (world: World) => world.pool({ ...poolOf({ name, what: "", course: "after the hold" }) }),
-});
-
-const together = "after the hold and the other";
 /** Karpenter sees every pod that starts, but misses one that ends as fast as here; `consolidateAfter` would then count from an older event. */
 async function busyOnceMore(name: string, world: World): Promise<void> {
   await world.scale(name, { replicas: 2, cpu: "100m", pool: name });
@@ -138,11 +117,7 @@ const blocked: readonly Row[] = [
   drifted(
     "drift-forced",
     "Drift with `terminationGracePeriod`, of a node whose pods are marked do-not-disrupt",
-    {
-      ...annotated("drift-forced"),
-      pool: { terminationGracePeriod: "5s" },
-      lift: async () => {}, // drift does not wait for these pods
-    },
+    { work: protectedPods, pool: { terminationGracePeriod: "5s" } },
   ),
   drifted("static-drift", "Drift in a static NodePool (`spec.replicas`)", ofStaticPool),
 ];
@@ -210,28 +185,36 @@ const underWay: Row = {
   command: { reason: "drifted", nodes: 1 },
 };
 
+const together = { course: "after the hold and the other" } as const;
+
 const combined: readonly Row[] = [
-  drifted("pdb-first", "PodDisruptionBudget, gone before the hold is", guarded("pdb-first")),
-  drifted("pdb-last", "PodDisruptionBudget, outlasts the hold", { ...guarded("pdb-last"), course: together }),
-  drifted(
-    "pod-first",
-    "Pods marked `karpenter.sh/do-not-disrupt`, until during the hold",
-    annotated("pod-first"),
-  ),
-  drifted("pod-last", "Pods marked `karpenter.sh/do-not-disrupt`, until after the hold", {
-    ...annotated("pod-last"),
-    course: together,
+  drifted("pdb-last", "PodDisruptionBudget, outlasts the hold", {
+    ...together,
+    before: (world) =>
+      world.apply({
+        apiVersion: "policy/v1",
+        kind: "PodDisruptionBudget",
+        metadata: { name: "pdb-last", namespace: "default" },
+        spec: { maxUnavailable: 0, selector: { matchLabels: { app: "pdb-last" } } },
+      }),
+    lift: async ({ plane }) => void (await plane.kubectl(["delete", "pdb", "pdb-last"])),
   }),
-  emptied("budget-first", 'NodePool budget `nodes: "0"`, until during the hold', budgeted("budget-first")),
+  drifted("pod-last", "Pods marked `karpenter.sh/do-not-disrupt`, until after the hold", {
+    ...together,
+    work: protectedPods,
+    lift: async ({ plane }) =>
+      void (await plane.kubectl(["annotate", "pods", "--selector", "app=pod-last", `${doNotDisrupt}-`])),
+  }),
   emptied("budget-last", 'NodePool budget `nodes: "0"`, until after the hold', {
-    ...budgeted("budget-last"),
-    course: together,
+    ...together,
+    pool: { budgets: [{ nodes: "0" }] },
+    lift: (world) => world.pool({ name: "budget-last", consolidationPolicy: "WhenEmpty" }),
   }),
   emptied("quiet-first", "`consolidateAfter`, over before the hold is: it runs during the hold", quiet(40)),
   emptied("quiet-last", "`consolidateAfter`, outlasts the hold", {
+    ...together,
     ...quiet(60),
     work: { replicas: 1, cpu: "100m" },
-    course: together,
     trigger: (world) => busyOnceMore("quiet-last", world),
     triggerLate: true,
   }),

@@ -53,9 +53,7 @@ export class TruthRun {
     const heldAt = Date.now();
 
     await this.#each((row) => !row.triggerLate, this.#trigger);
-    await this.#nodeTimes.watchUntil(() => false, 10_000);
-    await this.#each((row) => row.course === "after the hold", this.#lift);
-    await this.#nodeTimes.watchUntil(() => false, watchMs - 10_000);
+    await this.#nodeTimes.watchUntil(() => false, watchMs);
     await this.#nodeTimes.watchUntil(() => this.#areGone("although held"), 120_000);
     await this.#each((row) => row.triggerLate === true, this.#trigger);
 
