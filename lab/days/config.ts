@@ -1,5 +1,5 @@
 import { type Arm, type Budget, baseBudgets, type Disruption } from "./arms.ts";
-import { type Job, poolsOf, type Service, type Trace } from "./traces/trace.ts";
+import { poolsOf, type Trace } from "./traces/trace.ts";
 import type { InstanceType } from "./worlds.ts";
 
 /** What the engine is started with; times in seconds. */
@@ -36,7 +36,7 @@ export function engineConfig({ trace, arm, types, seed }: RunOptions): EngineCon
   const { consolidateAfter, consolidationPolicy = "WhenEmptyOrUnderutilized", budgets = [] } = arm.disruption;
   const own = isDriftAlone ? [driftAlone] : budgets;
   return {
-    trace: { ...played, jobs: withOwnPodNames(played) },
+    trace: played,
     seed,
     warmup: 1_800,
     start,
@@ -52,21 +52,4 @@ export function engineConfig({ trace, arm, types, seed }: RunOptions): EngineCon
     imagePull: [2, 20],
     ...(arm.holder && { holder: { launchEventDelay: [0.5, 3] } }),
   };
-}
-
-/**
- * The engine names the pods of a service `web` like `web-1-7` (version, serial), and those of a job like `web-1-1` (attempt):
- * beside that service a job `web-1` gets another name. Its image is the one that the engine makes of its own name.
- */
-function withOwnPodNames({ services, jobs }: Readonly<{ services: readonly Service[]; jobs: Job[] }>): Job[] {
-  const ofServices = new Set(services.map(({ name }) => name));
-  const mayMeet = (name: string) => ofServices.has(/^(.+)-\d+$/.exec(name)?.[1] ?? "");
-  const taken = new Set(jobs.map(({ name }) => name));
-  return jobs.map((job) => {
-    if (!mayMeet(job.name)) return job;
-    let name = job.name;
-    while (taken.has(name) || mayMeet(name)) name = `job-${name}`;
-    taken.add(name);
-    return { ...job, name, image: job.image ?? job.name.replace(/[-\d]+$/, "") };
-  });
 }

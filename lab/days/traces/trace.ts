@@ -149,6 +149,12 @@ function conflictsIn({ services, jobs, daemons, drifts, interruptions, lasts }: 
     "services and daemons",
     [...services, ...daemons].map(({ name }) => name),
   );
+  // The engine names pods of a service `web` like `web-1-7` (version, serial), and those of a job like `web-1-1` (attempt).
+  for (const { name } of jobs) {
+    const service = services.find((one) => name.replace(/-\d+$/, "") === one.name && name !== one.name);
+    if (service)
+      problems.push(`jobs: pods of ${name} could be called like those of the service ${service.name}`);
+  }
   const within = (field: string, items: readonly Readonly<{ at: number }>[]) =>
     items.forEach(({ at }, i) => {
       if (at > lasts)
