@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { join } from "node:path";
 import { Command, InvalidArgumentError, Option } from "commander";
 import { parseDuration } from "../../lambda/core/duration.ts";
 import { nearestName } from "../../lambda/spelling.ts";
@@ -56,17 +56,12 @@ function fileOf(file: string): string {
   throw new InvalidArgumentError(`There is no file ${file}.`);
 }
 
-/** Each trace once. Files of one name have their paths for names, because results are compared by them. */
-function traces(text: string): readonly Source[] {
-  const given = text.split(",").map((one) => traceFrom(one.trim()));
-  const placeOf = (one: Source) => (one.kind === "name" ? one.name : resolve(one.file));
-  const all = [...new Map(given.map((one) => [placeOf(one), one])).values()];
-  const isShared = (one: Source) => all.some((other) => other !== one && other.name === one.name);
-  return all.map((one) => (one.kind === "file" && isShared(one) ? { ...one, name: one.file } : one));
-}
+/** Each trace once. */
+const traces = (text: string): readonly Source[] =>
+  [...new Set(text.split(",").map((one) => one.trim()))].map(traceFrom);
 
 function traceFrom(given: string): Source {
-  if (/[./]/.test(given)) return { kind: "file", name: basename(given), file: fileOf(given) };
+  if (/[./]/.test(given)) return { kind: "file", name: given, file: fileOf(given) };
   const [name = ""] = namesFrom("trace", traceNames)(given);
   return { kind: "name", name };
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { arms } from "../../../lab/days/arms.ts";
@@ -52,19 +52,6 @@ describe("the command line", () => {
     });
   });
 
-  it("names files by their paths where their own names are the same, and takes one file once", () => {
-    const folder = newFolder();
-    const [a, b, other] = ["a/trace.json", "b/trace.json", "a/other.json"].map((file) => join(folder, file));
-    for (const file of [a, b, other]) {
-      mkdirSync(dirname(file ?? ""), { recursive: true });
-      writeFileSync(file ?? "", "{}");
-    }
-    const namesOf = (...files: readonly unknown[]) =>
-      parse("--trace", files.join()).trace.map(({ name }: Source) => name);
-    expect(namesOf(a, b, other)).toEqual([a, b, "other.json"]);
-    expect(namesOf(a, `${folder}/./b/../a/trace.json`)).toEqual(["trace.json"]);
-  });
-
   it.each([
     [["--arms", "budget-hourli"], "did you mean budget-hourly?"],
     [["--trace", "dai"], "did you mean day?"],
@@ -106,9 +93,8 @@ describe("a whole call", () => {
       return error as { code: number; stdout: string; stderr: string };
     }
   };
-  const write = (text: string, ...names: readonly string[]) => {
-    const file = join(newFolder(), ...names);
-    mkdirSync(dirname(file), { recursive: true });
+  const write = (text: string, name: string) => {
+    const file = join(newFolder(), name);
     writeFileSync(file, text);
     return file;
   };
@@ -121,7 +107,7 @@ describe("a whole call", () => {
       [a, 11],
       [b, 22],
     ] as const) {
-      const source: Source = { kind: "file", name: "trace.json", file };
+      const source: Source = { kind: "file", name: file, file };
       const spec = { source, arm: "auto", karpenter: "1.15.0", types: "one", seed: 1 };
       const { key } = await prepare(spec);
       new Results(results).add(aRun({ ...spec, trace: source.name, key, launched }));
@@ -138,7 +124,7 @@ describe("a whole call", () => {
     expect(shown.map(({ trace, launched, types }) => [trace, launched, types])).toEqual([
       [a, 11, "m.2xlarge"],
       [b, 22, "m.2xlarge"],
-      ["copy.json", 11, "m.2xlarge"],
+      [copy, 11, "m.2xlarge"],
     ]);
   });
 
