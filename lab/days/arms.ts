@@ -60,7 +60,7 @@ const pays = ({
 });
 
 /** Every arm that the whole comparison runs. */
-const all: readonly Arm[] = [
+export const arms: readonly Arm[] = [
   after("0s"),
   after("30s"),
   after("1m"),
@@ -108,8 +108,6 @@ const all: readonly Arm[] = [
   },
 ];
 
-export const arms: readonly Arm[] = all;
-
 /** Names that `armOf` also knows, with any durations. */
 export const armPatterns = [
   "consolidate-after-DURATION",
@@ -124,7 +122,7 @@ const pattern =
 
 /** The arm of this name; undefined where there is none. */
 export function armOf(name: string): Arm | undefined {
-  const known = all.find((arm) => arm.name === name);
+  const known = arms.find((arm) => arm.name === name);
   if (known) return known;
   const { after: alone, hold: length, beside, relaunch, eviction } = pattern.exec(name)?.groups ?? {};
   const lengths = [alone, length, beside, relaunch, eviction];

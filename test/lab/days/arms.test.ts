@@ -41,23 +41,11 @@ describe.each(arms)("the arm $name", ({ name, disruption, holder }) => {
     expect(coupled !== undefined).toBe(holder !== undefined);
     if (holder) expect(checkSettings({ cluster: "lab", ...holder }).problems).toEqual([]);
   });
-
-  it("is found by its name", () => {
-    expect(armOf(name)?.name).toBe(name);
-  });
 });
 
 it("no two arms have one name or one colour", () => {
   expect(new Set(arms.map(({ name }) => name)).size).toBe(arms.length);
   expect(new Set(arms.map(({ name }) => colourOf(name))).size).toBe(arms.length);
-});
-
-it("the hourly budget lets empty nodes go at any time, and others in six minutes of each hour", () => {
-  const [pool] = configOf("budget-hourly").pools;
-  const closed = pool?.budgets.filter(({ nodes }) => nodes === "0");
-  expect(closed).toEqual([
-    { nodes: "0", reasons: ["Underutilized"], schedule: "6 * * * *", duration: "54m" },
-  ]);
 });
 
 it("a trace with drift alone allows no other disruption, whatever the arm", () => {
@@ -80,15 +68,7 @@ it("names with other durations are arms, too, and other names are none", () => {
     holder: { hold: "auto", relaunchCost: "2m", evictionCost: "10s" },
   });
   expect(armOf("consolidate-after-90s")).toMatchObject({ disruption: { consolidateAfter: "90s" } });
-  for (const name of [
-    "consolidate-after-5m-beside-1m",
-    "hold",
-    "hold-",
-    "hold-x",
-    "hold-5m-beside-x",
-    "consolidate-after-x",
-    "none",
-  ])
+  for (const name of ["consolidate-after-5m-beside-1m", "hold-", "hold-5m-beside-x", "consolidate-after-x"])
     expect(armOf(name), name).toBeUndefined();
 });
 
