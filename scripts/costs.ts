@@ -27,6 +27,7 @@ const price = {
 export type Cluster = Readonly<{
   launchesADay: number;
   nodes: number;
+  /** Of more than 10,000 a look comes less often. */
   pods: number;
   /** One, and a second one in each minute in which nodes are due. */
   looksAMinute: 1 | 2;
@@ -45,15 +46,10 @@ const writesOfALook = 4;
 const checksOfANode = 12;
 const emptyReceives = (5 * minutes(1)) / seconds(20);
 
-/** As in the core: thousands of pods are read less often. */
-const lookEvery = ({ pods, looksAMinute }: Cluster): Duration =>
-  minutes(Math.max(1, Math.ceil(pods / 10_000))) / looksAMinute;
-
 /** What each part costs a month; launches hold all day, and as many instances start elsewhere in the account. */
-export function costsOf(cluster: Cluster) {
-  const { launchesADay, pods } = cluster;
+export function costsOf({ launchesADay, pods, looksAMinute }: Cluster) {
   const aMonth = (every: Duration) => (hours(24) / every) * days;
-  const [looks, sweeps] = [aMonth(lookEvery(cluster)), aMonth(minutes(5))];
+  const [looks, sweeps] = [looksAMinute * aMonth(minutes(1)), aMonth(minutes(5))];
   const messages = launchesADay * (1 + checksOfANode + 1) * days;
   const readings = looks + sweeps;
   const secondsOfALook = invocation.seconds + pods * look.secondsAPod * slower;
