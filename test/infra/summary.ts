@@ -57,41 +57,21 @@ function blocksIn(lines: readonly string[], indent: number): readonly string[] {
   return blocks.map((block) => block.join("\n"));
 }
 
-/** References by name, and nothing that changes with every build. */
+/** References by name, and nothing that changes with every build or that its own tests show. */
 const resourcesOf = (template: Template): ReadonlyMap<string, unknown> =>
   new Map(
     Object.entries<Resource>(template.toJSON().Resources).map(([id, { Type, Properties, DependsOn }]) => {
-      const { PolicyName: _, Code, bundle, DashboardBody, ...others } = Properties;
+      const { PolicyName: _, AlarmName: _n, AlarmDescription: _d, DashboardBody: _b, ...shown } = Properties;
+      const { Code, bundle, ...others } = shown;
       const properties = {
         ...others,
         ...(Code !== undefined && { Code: bundleWith(String(Object(Code).S3Key).replace(".zip", "")) }),
         ...(bundle !== undefined && { bundle: bundleWith(String(bundle)) }),
-        ...(DashboardBody !== undefined && dashboardOf(JSON.parse(String(joined(DashboardBody))))),
       };
       const after = DependsOn?.map(named).sort().join(", ");
       return [`${named(id)} (${Type})`, { ...(after && { after }), ...Object(joined(properties)) }];
     }),
   );
-
-/** What a dashboard shows and where, without what is alike in all its widgets. */
-function dashboardOf({ start, widgets }: Dashboard): object {
-  const periods = new Set<unknown>();
-  const shown = widgets.map(({ type, width, height, x, y, properties }) => {
-    const { title, view = type, region: _, yAxis: _axis, metrics, ...others } = properties;
-    const drawn = metrics?.map((metric) => {
-      const { period, ...about } = Object(metric.at(-1));
-      periods.add(period);
-      return [...metric.slice(0, -1), about];
-    });
-    const place = `${title} (${view}, ${width}x${height} at ${x},${y})`;
-    return [place, { ...others, ...(drawn && { metrics: drawn }) }];
-  });
-  return { start, periods: [...periods], ...Object.fromEntries(shown) };
-}
-
-type Widget = Readonly<Record<"type" | "width" | "height" | "x" | "y", unknown>> &
-  Readonly<{ properties: Record<string, unknown> & { metrics?: readonly (readonly unknown[])[] } }>;
-type Dashboard = Readonly<{ start: unknown; widgets: readonly Widget[] }>;
 
 /** The outputs of a template, in the same way. */
 export const outputsOf = (template: Template): readonly string[] =>
