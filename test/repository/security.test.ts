@@ -39,11 +39,6 @@ describe("what the security page says of permissions in AWS", () => {
     expect(new Set(rows.flatMap(([, , who = ""]) => who.split(", ")))).toEqual(new Set(Object.keys(roles)));
     expect(resourcesOf(template, "AWS::IAM::Role").size).toBe(Object.keys(roles).length);
   });
-
-  it("is true of access=manual: no function that can make itself an admin", () => {
-    const manual = synthesize({ access: "manual" });
-    expect(JSON.stringify(manual.toJSON())).not.toMatch(/AccessPolicy|Provider|AdminFunction/);
-  });
 });
 
 describe("the documented pattern for CloudTrail's events", () => {
