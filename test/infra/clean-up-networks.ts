@@ -1,8 +1,7 @@
-import { Aspects, CfnResource, type Stack } from "aws-cdk-lib";
+import { Aspects, type Stack } from "aws-cdk-lib";
 import {
   AclCidr,
   AclTraffic,
-  CfnSecurityGroupIngress,
   CfnVPCPeeringConnection,
   InterfaceVpcEndpointAwsService,
   type IVpc,
@@ -70,52 +69,10 @@ export const networks: Readonly<Record<string, Case>> = {
     },
     needs: ["AWS::EC2::VPCEndpoint", "AWS::EC2::SubnetRouteTableAssociation", ingress],
   },
-  "a security group that lets out what is named": {
-    fill: (stack) => {
-      const vpc = vpcIn(stack);
-      const group = new SecurityGroup(stack, "Functions", { vpc, allowAllOutbound: false });
-      holderIn(stack, { vpc, securityGroups: [group] });
-      group.connections.allowTo(clusterIn(stack), Port.HTTPS);
-      group.connections.allowToAnyIpv4(Port.HTTPS);
-    },
-    needs: [...wayOut, ingress, egress],
-  },
   "no rule inside of a security group": {
     context: { "@aws-cdk/aws-ec2.securityGroupDisableInlineRules": true },
     fill: (stack) => holderIn(stack, { vpc: vpcIn(stack) }),
     needs: [...wayOut, egress],
-  },
-  "the cluster's security group named in the holder's props": {
-    fill: (stack) => holderIn(stack, { vpc: vpcIn(stack), clusterSecurityGroups: [clusterIn(stack)] }),
-    needs: [...wayOut, ingress],
-  },
-  "the cluster's security group named by its id": {
-    fill: (stack) =>
-      holderIn(stack, {
-        subnetIds: ["subnet-a"],
-        securityGroupIds: ["sg-a"],
-        clusterSecurityGroupIds: ["sg-cluster"],
-      }),
-    needs: [ingress],
-  },
-  "a rule that names a security group by its resource": {
-    fill: (stack) => {
-      const [group] = holderIn(stack, { vpc: vpcIn(stack) }).connections.securityGroups;
-      new CfnSecurityGroupIngress(stack, "Rule", {
-        groupId: "sg-0123456789abcdef0",
-        ipProtocol: "tcp",
-        sourceSecurityGroupId: group?.securityGroupId ?? "",
-      });
-    },
-    needs: [ingress],
-  },
-  "a rule by its type alone": {
-    fill: (stack) => {
-      const [group] = holderIn(stack, { vpc: vpcIn(stack) }).connections.securityGroups;
-      const properties = { GroupId: "sg-0123456789abcdef0", SourceSecurityGroupId: group?.securityGroupId };
-      new CfnResource(stack, "Rule", { type: ingress, properties });
-    },
-    needs: [ingress],
   },
   "a rule for addresses": {
     fill: (stack) => {
