@@ -47,23 +47,23 @@ type Marking = Readonly<{ holdId: string; scope?: Scope; context?: CallContext }
 /** Lists the nodes of a scope and marks all that do not have this mark yet. */
 export async function markListed(
   nodes: Nodes,
-  { holdId, scope = wholeCluster, context }: Marking,
+  { holdId, scope = wholeCluster, context = soon() }: Marking,
 ): Promise<Changed> {
-  const listed = await nodes.list(scope, within(60_000));
+  const listed = await nodes.list(scope, context);
   const free = listed.filter(({ labels }) => labels?.[holdLabel] !== holdId);
   const changes = free.map((node): NodeChange => ({ do: "mark", node, holdId, scope }));
-  return nodes.change(changes, context ?? within(60_000));
+  return nodes.change(changes, context);
 }
 
 /** Lists all marks and removes those of a hold. */
 export async function releaseListed(
   nodes: Nodes,
-  { holdId, scope = wholeCluster, context }: Marking,
+  { holdId, scope = wholeCluster, context = soon() }: Marking,
 ): Promise<Changed> {
-  const listed = await nodes.listMarked(within(60_000));
+  const listed = await nodes.listMarked(context);
   const own = listed.filter(({ labels }) => labels?.[holdLabel] === holdId);
   const changes = own.map((node): NodeChange => ({ do: "release", node, holdId, scope }));
-  return nodes.change(changes, context ?? within(60_000));
+  return nodes.change(changes, context);
 }
 
 /** Values of our label that are no hold's id: a user wrote them. */

@@ -1,6 +1,5 @@
-import { holdLabel, Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
-import type { CallContext, Changed, NodeChange, SeenNode } from "../../lambda/core/ports.ts";
-import { wholeCluster } from "../../lambda/core/scope.ts";
+import { Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
+import type { CallContext, Changed } from "../../lambda/core/ports.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/transport.ts";
@@ -8,6 +7,7 @@ import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
 import { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
+import { markListed, releaseListed } from "../contracts/nodes-world.ts";
 import { within } from "../support/context.ts";
 
 export type Asked = Readonly<{ method: string; path: string; query: URLSearchParams; accept: string }>;
@@ -73,16 +73,12 @@ export class NodesOnFakeServer {
 
   /** Marks every node that this hold has not marked. */
   async mark(id = holdId(1), context = this.soon()): Promise<Changed> {
-    const nodes = await this.nodes.list(wholeCluster, context);
-    const free = nodes.filter(({ labels }) => labels?.[holdLabel] !== id);
-    return this.nodes.change(changesOf(free, "mark", id), context);
+    return markListed(this.nodes, { holdId: id, context });
   }
 
   /** Releases every node that this hold has marked. */
   async release(id = holdId(1)): Promise<Changed> {
-    const marked = await this.nodes.listMarked(this.soon());
-    const own = marked.filter(({ labels }) => labels?.[holdLabel] === id);
-    return this.nodes.change(changesOf(own, "release", id), this.soon());
+    return releaseListed(this.nodes, { holdId: id, context: this.soon() });
   }
 
   /** The time of every call under way is over; none runs out by itself, however slow the machine. */
@@ -99,6 +95,3 @@ export class NodesOnFakeServer {
     await this.standIn.stop();
   }
 }
-
-const changesOf = (nodes: readonly SeenNode[], what: NodeChange["do"], holdId: string) =>
-  nodes.map((node): NodeChange => ({ do: what, node, holdId, scope: wholeCluster }));

@@ -1,10 +1,8 @@
 import type { V1Node } from "@kubernetes/client-node";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import type { NodeChange } from "../../../lambda/core/ports.ts";
-import { wholeCluster } from "../../../lambda/core/scope.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
 import { CollectedMetrics } from "../../../simulator/collected-log.ts";
-import { within } from "../../support/context.ts";
+import { markListed, releaseListed } from "../../contracts/nodes-world.ts";
 import { patience, until } from "../engines/processes.ts";
 import { holderClient } from "../worlds/holder-client.ts";
 import type { World } from "../worlds/world.ts";
@@ -27,7 +25,6 @@ export type Truth = Readonly<{ heldAt: number; releasedAt: number; seen: readonl
 const holdId = "20260131t093000-truth0";
 /** Longer than Karpenter needs without a hold: there the last row's nodes were gone after 85 s. */
 const watchMs = 100_000;
-const soon = () => within(60_000);
 
 /** Runs all rows at the same time under one hold. */
 export class TruthRun {
@@ -48,7 +45,7 @@ export class TruthRun {
   async play(): Promise<Truth> {
     await this.#prepare();
     const nodes = await this.#holder();
-    await this.#change(nodes, "mark");
+    await markListed(nodes, { holdId });
     await this.#seeMarks();
     const heldAt = Date.now();
 
@@ -58,7 +55,7 @@ export class TruthRun {
     await this.#each((row) => row.triggerLate === true, this.#trigger);
 
     const releasedAt = Date.now();
-    await this.#change(nodes, "release");
+    await releaseListed(nodes, { holdId });
     await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold"), 180_000);
     await this.#each((row) => row.course === "after the hold and the other", this.#lift);
     await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold and the other"), 150_000);
@@ -114,12 +111,6 @@ export class TruthRun {
       nodePools: { only: [], except: [] },
       metrics: new CollectedMetrics(),
     });
-  }
-
-  async #change(nodes: KubernetesNodes, what: "mark" | "release"): Promise<void> {
-    const listed = await nodes.list(wholeCluster, soon());
-    const changes = listed.map((node): NodeChange => ({ do: what, node, holdId, scope: wholeCluster }));
-    await nodes.change(changes, soon());
   }
 
   async #seeMarks(): Promise<void> {
