@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { cpus, loadavg, release, type } from "node:os";
 import { version } from "../../lambda/version.ts";
+import { markdownTable } from "../../scripts/markdown-table.ts";
 import type { Figure, Size } from "./figure.ts";
 
 /** Call it when the benchmarks begin. It returns a function to call at their end, which describes date, versions and machine. */
@@ -22,9 +23,8 @@ const yes = ({ reached }: Figure): string => (reached === undefined ? "" : reach
 /** All figures and the machine that they were measured on; for a quick run, with a note that it is no measurement. */
 export function figuresTable(figures: readonly Figure[], circumstances: string, size: Size): string {
   const rows = figures.map((one) => [one.what, one.value, one.beside ?? "", one.goal ?? "", yes(one)]);
-  const lines = [columns, columns.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`);
   const warning = size === "quick" ? "**No measurement**: made smaller by `--quick`. " : "";
-  return `${lines.join("\n")}\n\n${warning}${circumstances}`;
+  return `${markdownTable(columns, rows)}\n\n${warning}${circumstances}`;
 }
 
 /** Read from the module that the control plane is built from. */

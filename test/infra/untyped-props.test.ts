@@ -34,8 +34,6 @@ it.each([
   [{ vpc: { vpc: null } }, /^vpc must be \{ subnetIds.*, not an object$/],
   [{ alarmTopic: {} }, "alarmTopic must be an SNS topic of the CDK, not an object"],
   [{ hold: { toMilliseconds: 5 } }, /^hold must be auto, or a duration .+, not an object$/],
-  [{ scope: "planet" }, 'scope must be cluster or nodepool, not "planet"'],
-  [{ karpenter: 1 }, 'karpenter must be v1 or v0.31, not "1"'],
   [{ maxhold: Duration.hours(1) }, "maxhold is no setting: did you mean maxHold?"],
   [{ alarmTopicArn: "arn" }, "alarmTopicArn is no setting: did you mean alarmTopic?"],
   [{ logRetention: 7 }, "logRetention is no setting: did you mean logRetentionDays?"],

@@ -64,7 +64,6 @@ export class LockStep implements KubernetesCaller {
     let result: unknown;
     try {
       for await (const line of this.#engine.lines()) {
-        if (result !== undefined) throw new EngineError(`a line after the result: ${brief(line)}`);
         if ("progress" in line) onProgress(line.progress);
         else if ("result" in line) result = this.#end(line.result);
         else if ("now" in line) void this.#play(player, this.#begin(line));
@@ -110,10 +109,8 @@ export class LockStep implements KubernetesCaller {
 
   #answer(line: unknown): void {
     const answer = parsed(answerSchema, line);
-    const waiting = this.#waiting.get(answer.id);
-    if (!waiting) throw new EngineError(`the engine answered call ${answer.id}, which does not wait`);
+    this.#waiting.get(answer.id)?.resolve(answer);
     this.#waiting.delete(answer.id);
-    waiting.resolve(answer);
   }
 
   /** Checks that this turn is the one that must come now. */

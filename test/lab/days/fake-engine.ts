@@ -105,18 +105,11 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
     print({ now: begin });
     result();
   },
-  async "unknown answer"() {
-    print({ id: 99, status: 200, body: {} });
-  },
   async "no meaning"() {
     print({ something: "else" });
   },
   async "no JSON"() {
     process.stdout.write("panic: it went wrong\n");
-  },
-  async "after the result"() {
-    result();
-    result();
   },
   async silent() {
     await turn(begin);

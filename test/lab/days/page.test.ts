@@ -181,34 +181,18 @@ describe("the picture", () => {
   });
 });
 
-describe("labels", () => {
+it("labels stand to the right of their points, or elsewhere where another is or the frame ends, and cover no other", () => {
   const frame = { left: 0, right: 300, top: 0, bottom: 300 };
-  const markAt = (cx: number, cy: number) => ({ left: cx - 7, right: cx + 7, top: cy - 7, bottom: cy + 7 });
-
-  it("stand to the right of their points, or elsewhere where another is or the frame ends", () => {
-    const points = [
-      { text: "one", cx: 100, cy: 100 },
-      { text: "two", cx: 112, cy: 100 },
-      { text: "three", cx: 295, cy: 200 },
-    ];
-    const [one, two, three] = placeLabels(
-      points,
-      points.map(({ cx, cy }) => markAt(cx, cy)),
-      frame,
-    );
-    expect(one?.x).toBeLessThan(90);
-    expect([two?.x, two?.y]).toEqual([122, 104]);
-    expect(three?.x).toBeLessThan(260);
-  });
-
-  it("cover nothing where there is room", () => {
-    const points = Array.from({ length: 6 }, (_, i) => ({ text: `label ${i}`, cx: 150, cy: 100 + 10 * i }));
-    const placed = placeLabels(
-      points,
-      points.map(({ cx, cy }) => markAt(cx, cy)),
-      frame,
-    );
-    const places = placed.map(({ x, y }) => `${Math.round(x)} ${Math.round(y)}`);
-    expect(new Set(places).size).toBe(6);
-  });
+  const points = [
+    { text: "one", cx: 100, cy: 100 },
+    { text: "two", cx: 112, cy: 100 },
+    { text: "three", cx: 295, cy: 200 },
+    ...Array.from({ length: 6 }, (_, i) => ({ text: `label ${i}`, cx: 150, cy: 200 + 10 * i })),
+  ];
+  const marks = points.map(({ cx, cy }) => ({ left: cx - 7, right: cx + 7, top: cy - 7, bottom: cy + 7 }));
+  const [one, two, three, ...others] = placeLabels(points, marks, frame);
+  expect(one?.x).toBeLessThan(90);
+  expect([two?.x, two?.y]).toEqual([122, 104]);
+  expect(three?.x).toBeLessThan(260);
+  expect(new Set(others.map(({ x, y }) => `${Math.round(x)} ${Math.round(y)}`)).size).toBe(6);
 });

@@ -1,7 +1,7 @@
 import { globSync, renameSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { buildFolder, once } from "./build-once.ts";
-import { go } from "./tools.ts";
+import { go, newGo } from "./tools.ts";
 
 const engine = join(import.meta.dirname, "../../../lab/days/engine");
 const versions = join(engine, "versions");
@@ -43,6 +43,3 @@ async function goIn(version: string, command: string, args: readonly string[], s
   // All commands share one cache only with the same flags.
   return go(["-C", module, command, "-overlay", overlay, "-trimpath", ...args, "."], newGo);
 }
-
-/** The newest Karpenter needs this Go; an older Go on the machine downloads it. */
-const newGo = { GOTOOLCHAIN: "go1.26.10" };

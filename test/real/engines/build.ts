@@ -11,7 +11,7 @@ import {
 import { basename, join } from "node:path";
 import { buildLab } from "./build-lab.ts";
 import { buildFolder, once } from "./build-once.ts";
-import { go, run } from "./tools.ts";
+import { go, newGo, run } from "./tools.ts";
 
 export { buildFolder };
 
@@ -20,8 +20,6 @@ export const oldestKarpenter = "1.0.8";
 
 const here = import.meta.dirname;
 const bin = join(buildFolder, "bin");
-/** The newest Karpenter needs this Go; an older Go on the machine downloads it. */
-const newGo = { GOTOOLCHAIN: "go1.26.10" };
 /** A change of this file also rebuilds every part. */
 const recipe = import.meta.filename;
 const goModule = [recipe, ...["go.mod", "go.sum"].map((file) => join(here, "cluster", file))];

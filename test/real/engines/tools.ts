@@ -30,6 +30,9 @@ export async function run(
 export const go = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> =>
   run("go", args, { CGO_ENABLED: "0", ...env });
 
+/** The newest Karpenter needs this Go; an older Go on the machine downloads it. */
+export const newGo = { GOTOOLCHAIN: "go1.26.10" };
+
 /** DynamoDB Local runs on Java. */
 export async function requireJava(): Promise<void> {
   await run("java", ["-version"]);

@@ -4,8 +4,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } 
 import { BareLoop } from "../../../lab/bench/bare-loop.ts";
 import { apiServerOf, createNodes, nodeNames } from "../../../lab/bench/nodes-on-plane.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
-import type { Changed, NodeChange } from "../../../lambda/core/ports.ts";
-import { wholeCluster } from "../../../lambda/core/scope.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../../lambda/kubernetes/error.ts";
 import { KubernetesNodes } from "../../../lambda/kubernetes/nodes.ts";
@@ -15,6 +13,7 @@ import { kubeconfigLogin } from "../../../local/run/kubeconfig-login.ts";
 import { NodeWatch } from "../../../local/run/node-watch.ts";
 import { CollectedLog, CollectedMetrics } from "../../../simulator/collected-log.ts";
 import { clientOf, knownAccess } from "../../contracts/cluster-nodes.ts";
+import { markListed, releaseListed } from "../../contracts/nodes-world.ts";
 import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
@@ -72,11 +71,8 @@ describe(`a real API server with ${count} nodes`, () => {
   }
 
   /** Lists all nodes and changes them, as a pass does. */
-  async function change(nodes: KubernetesNodes, what: "mark" | "release"): Promise<Changed> {
-    const listed = await nodes.list(wholeCluster, soon());
-    const changes = listed.map((node): NodeChange => ({ do: what, node, holdId: hold, scope: wholeCluster }));
-    return nodes.change(changes, soon());
-  }
+  const change = (nodes: KubernetesNodes, what: "mark" | "release") =>
+    ({ mark: markListed, release: releaseListed })[what](nodes, { holdId: hold, context: soon() });
 
   /** The number of marked nodes, read by the administrator. */
   async function marked(): Promise<number> {
