@@ -8,7 +8,12 @@ import type { ContextSettings } from "./settings/context.ts";
 /** A deployment waits for it, so it does not wait long. */
 const client = {
   maxAttempts: 2,
-  requestHandler: { connectionTimeout: 2_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+  requestHandler: {
+    connectionTimeout: 2_000,
+    requestTimeout: 5_000,
+    socketTimeout: 5_000,
+    throwOnRequestTimeout: true,
+  },
 };
 
 /**

@@ -1,4 +1,5 @@
 import { functionName, type Part } from "../../infra/names.ts";
+import { answersWithin } from "../../lambda/aws/clients.ts";
 import { isAws } from "../../lambda/aws/errors.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
@@ -41,7 +42,7 @@ type Invocation = Readonly<{ cluster: string; part: Part; request: object; other
 export async function invoke(config: AwsConfig, invocation: Invocation): Promise<unknown> {
   const { cluster, part, request, otherwise } = invocation;
   const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
-  const requestHandler = { requestTimeout: giveUpAfter, throwOnRequestTimeout: true };
+  const requestHandler = { ...answersWithin(giveUpAfter), throwOnRequestTimeout: true };
   const FunctionName = functionName(cluster, part);
   const answer = await new LambdaClient({ ...config, requestHandler }).send(
     new InvokeCommand({ FunctionName, Payload: JSON.stringify(request) }),

@@ -1,7 +1,7 @@
 import { type Duration, seconds } from "../core/duration.ts";
 
 /** The limit of a request ends with the headers of the answer; the socket's is for the rest of it. */
-const answersWithin = (time: Duration) => ({ requestTimeout: time, socketTimeout: time });
+export const answersWithin = (time: Duration) => ({ requestTimeout: time, socketTimeout: time });
 
 /**
  * Retries and timeouts of every AWS client. By default the SDK waits for an answer for ever, so one lost packet would

@@ -163,7 +163,8 @@ async function releaseOrphanedMarks(
       at: clock.now(),
     });
   const changed = await nodes.change(orphaned, { ...context, onChange });
-  log.warn("orphaned marks removed", { ...changed });
+  const holdIds = [...new Set(orphaned.map(({ holdId }) => holdId))].slice(0, 10);
+  log.warn("orphaned marks removed", { holdIds, ...changed });
   metrics.add("OrphansFound", orphaned.length);
   return changed;
 }

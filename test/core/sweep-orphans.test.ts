@@ -14,6 +14,8 @@ describe("orphaned marks", () => {
     await sweep(context());
     expect(world.nodes.marks()).toEqual({ a: first });
     expect(world.metrics.total("OrphansFound")).toBe(2);
+    const removed = world.log.lines.find(({ sentence }) => sentence === "orphaned marks removed");
+    expect(removed?.fields.holdIds).toEqual([second, third]);
   });
 
   it("are also those of nodes that the settings leave out, though their hold is on", async () => {

@@ -5,7 +5,9 @@ import { Lambda } from "@aws-sdk/client-lambda";
 import { Scheduler } from "@aws-sdk/client-scheduler";
 import { STS } from "@aws-sdk/client-sts";
 import { functionName, type Part } from "../../../infra/names.ts";
+import { answersWithin } from "../../../lambda/aws/clients.ts";
 import { describeCluster } from "../../../lambda/aws/usable-cluster.ts";
+import { seconds } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import { invoke, noHolder } from "../../control/control.ts";
@@ -28,7 +30,7 @@ const mostSchedules = 1_000;
 /** AWS as it is; reads everything with the caller's own rights. */
 export function awsAccount(given: AwsConfig, cluster: string) {
   // Without limits of time, one service that does not answer would stop all checks.
-  const timeLimits = { connectionTimeout: 5_000, requestTimeout: 20_000, throwOnRequestTimeout: true };
+  const timeLimits = { connectionTimeout: 5_000, ...answersWithin(seconds(20)), throwOnRequestTimeout: true };
   const config = { ...given, requestHandler: timeLimits };
   const lambda = new Lambda(config);
   const scheduler = new Scheduler(config);
