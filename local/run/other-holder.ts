@@ -20,7 +20,7 @@ type Choice = Readonly<{
   settings: Rules;
   clock: Clock;
   takeOver: boolean;
-  /** The marks are those of a record that was lost. */
+  /** The marks are those of a record that was lost, or of a run that has ended. */
   isLost: boolean;
 }>;
 

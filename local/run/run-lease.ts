@@ -52,24 +52,30 @@ export class RunLease {
     this.#options = options;
   }
 
-  /** Waits until no other run has it; false where the signal came first. Without the right to it, nobody waits. */
-  async take(signal: AbortSignal, onLost: () => void): Promise<boolean> {
+  /**
+   * Waits until no other run has it, and says whether one was at work meanwhile; undefined where the signal came first.
+   * Without the right to it, nobody waits.
+   */
+  async take(signal: AbortSignal, onLost: () => void): Promise<"taken" | "taken over" | undefined> {
     const { log, every = renewedEvery } = this.#options;
-    for (let isFirst = true; !signal.aborted; isFirst = false) {
-      const taken = await (isFirst ? this.#try() : this.#tryAgain());
+    let first: string | undefined;
+    while (!signal.aborted) {
+      const taken = await (first === undefined ? this.#try() : this.#tryAgain());
       if (taken === "unavailable") {
         log.warn("there is no right to a Lease: another run on this cluster would not be noticed");
-        return true;
+        return "taken";
       }
       if (taken === "ours") {
         this.#state = "ours";
         this.#renewing = this.#renew(onLost);
-        return true;
+        // One that only left it behind has changed nothing since.
+        return first === undefined || first === this.#seen.version ? "taken" : "taken over";
       }
-      if (isFirst) log.info("another run works on this cluster: this one waits until it ends");
+      if (first === undefined) log.info("another run works on this cluster: this one waits until it ends");
+      first ??= this.#seen.version;
       await wait(every / 2, undefined, { signal }).catch(() => {});
     }
-    return false;
+    return undefined;
   }
 
   /** Refuses where another run may have it by now: a process that was stopped for a while, or slept, does not know. */

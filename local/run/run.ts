@@ -181,17 +181,17 @@ export async function openRun(options: RunOptions): Promise<Run> {
     await login.access();
     await checkRights(api, { ...within(seconds(5)), server, mode });
     isWaiting = true;
-    const isOurs = await lease.take(waiting.signal, onLost);
+    const taken = await lease.take(waiting.signal, onLost);
     watch.countFromNow();
     isWaiting = false;
-    if (!isOurs) return false;
+    if (!taken) return false;
     const marked = await nodes.listMarked(within(minutes(1)));
     refuseOtherAnnotation(marked, { annotation, release });
     const mayChange = () => mayChangeNodes(api, within(seconds(5)));
     if (mode === "observe") await refuseMarksToObserve(marked, { mayChange, release });
     await refuseBesideOther(
       { api, marked, holds, journal },
-      { settings, clock, takeOver, isLost: table.lost !== undefined },
+      { settings, clock, takeOver, isLost: table.lost !== undefined || taken === "taken over" },
       within(minutes(1)),
     );
     closers.push(

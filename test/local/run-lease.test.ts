@@ -81,18 +81,18 @@ const writtenBy = (holderIdentity: string, resourceVersion = "7") => {
 describe("the Lease of a run", () => {
   it("is one run's at a time: the second waits until the first gives it away", async () => {
     const [first, second] = [leaseOf("a"), leaseOf("b")];
-    expect(await first.take()).toBe(true);
-    let isTaken = false;
-    const taking = second.take().then(() => {
-      isTaken = true;
+    expect(await first.take()).toBe("taken");
+    let taken: unknown;
+    const taking = second.take().then((how) => {
+      taken = how;
     });
     await expect
       .poll(() => log.reported("another run works on this cluster: this one waits until it ends").length)
       .toBe(1);
-    expect([isTaken, owner()]).toEqual([false, "a"]);
+    expect([taken, owner()]).toEqual([undefined, "a"]);
     await first.lease.release();
     await taking;
-    expect(owner()).toBe("b");
+    expect([taken, owner()]).toEqual(["taken over", "b"]);
     expect(first.lost).not.toHaveBeenCalled();
   });
 
@@ -138,8 +138,7 @@ describe("the Lease of a run", () => {
     await expect.poll(() => log.lines.length).toBe(1);
     expect(owner()).toBe("killed");
     ahead = 31_000;
-    expect(await taking).toBe(true);
-    expect(owner()).toBe("b");
+    expect([await taking, owner()]).toEqual(["taken", "b"]);
   });
 
   it("is at once that of a run on the same record, and renewed", async () => {
@@ -186,18 +185,18 @@ describe("the Lease of a run", () => {
     const taking = leaseOf("a").take(stop.signal);
     await expect.poll(() => log.lines.length).toBe(1);
     stop.abort();
-    expect([await taking, owner()]).toEqual([false, "b"]);
+    expect([await taking, owner()]).toEqual([undefined, "b"]);
   });
 
   it("is not waited for without the right to it, nor when the run is to stop", async () => {
     api.refusal = 403;
-    expect(await leaseOf("a").take()).toBe(true);
+    expect(await leaseOf("a").take()).toBe("taken");
     expect(log.lines[0]?.sentence).toContain("no right to a Lease");
     api.refusal = undefined;
     await leaseOf("a").take();
     const stop = new AbortController();
     const waiting = leaseOf("b").take(stop.signal);
     stop.abort();
-    expect(await waiting).toBe(false);
+    expect(await waiting).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   accessManifest,
   clusterRoleBindingPath,
@@ -14,7 +14,7 @@ import { readSettings } from "../../lambda/settings.ts";
 import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import { rightsToRun } from "../../local/run/manifest-yaml.ts";
 import { RecordFile } from "../../local/run/record-file.ts";
-import { leases } from "../../local/run/run-lease.ts";
+import { leases, RunLease } from "../../local/run/run-lease.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { goAway, RunWorld, release, settings, soon, stayHeld } from "./run-world.ts";
 
@@ -86,6 +86,13 @@ describe("a run that waits for another run", () => {
     expect([run.isLive, run.problems]).toEqual([true, []]);
     run.stopWaiting();
     expect(await starting).toBe(false);
+  });
+
+  it("takes over the nodes of the one that has ended, though its record does not know their marks", async () => {
+    vi.spyOn(RunLease.prototype, "take").mockResolvedValue("taken over");
+    world.joins("b", { ago: hours(24), holdId: idAt(minutes(1)) });
+    await world.start();
+    expect(world.held()).toEqual([]);
   });
 });
 
