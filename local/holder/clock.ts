@@ -1,16 +1,19 @@
-import { type Duration, hours } from "../../lambda/core/duration.ts";
+import { type Duration, hours, minutes } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 
 /** Cancels an action that has not run yet. */
 export type Cancel = () => void;
 
-/** A clock that also runs actions, at their time or later, never earlier. */
+/** A clock that also runs actions, at their time or later; never earlier, unless it is set back. */
 export interface AlarmClock extends Clock {
   at(moment: Date, action: () => Promise<void>): Cancel;
 }
 
 /** A timer of Node lasts 24 days at most, and a laptop that slept should notice soon. */
 const longestNap: Duration = hours(1);
+
+/** Where the system's clock was set back by more, actions do not wait for it: sweeps would stop for that time. */
+const longestWait: Duration = minutes(1);
 
 /** Runs actions by the system's time. */
 export class WallClock implements AlarmClock {
@@ -26,8 +29,10 @@ export class WallClock implements AlarmClock {
 
   at(moment: Date, action: () => Promise<void>): Cancel {
     let timer: NodeJS.Timeout;
+    const untilThen = () => moment.getTime() - this.now().getTime();
+    const latest = performance.now() + untilThen() + longestWait;
     const look = () => {
-      const left = moment.getTime() - this.now().getTime();
+      const left = Math.min(untilThen(), latest - performance.now());
       if (left <= 0) void action();
       else timer = setTimeout(look, Math.min(left, longestNap));
     };

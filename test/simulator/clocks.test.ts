@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { after, minutes } from "../../lambda/core/duration.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { WallClock } from "../../local/holder/clock.ts";
 
@@ -11,6 +11,18 @@ describe("the wall clock", () => {
     const woken = await new Promise<Date>((resolve) => clock.at(moment, async () => resolve(clock.now())));
     expect(woken.getTime()).toBeGreaterThanOrEqual(moment.getTime());
     await new Promise<void>((resolve) => clock.at(after(clock.now(), -minutes(1)), async () => resolve()));
+  });
+
+  it("does not wait for a system's clock that was set back in between", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const action = vi.fn(async () => {});
+    clock.at(after(clock.now(), minutes(5)), action);
+    vi.setSystemTime(after(clock.now(), -hours(24)));
+    vi.advanceTimersByTime(minutes(5));
+    expect(action).not.toHaveBeenCalled();
+    vi.advanceTimersByTime(minutes(1));
+    expect(action).toHaveBeenCalledOnce();
   });
 
   it("does not run a cancelled action", async () => {
