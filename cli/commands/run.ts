@@ -121,26 +121,30 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
     throw error;
   });
   const stopped = untilStopped(() => terminal.notify(mayStayHeld(freeing)));
-  // What cannot be finished in time is done by the next start, as after a crash.
-  const ending = stopped.then(() =>
-    endAfter(release ? longestRelease : longestStop, { run, freeing, terminal }),
-  );
-  const servers = [
-    () => serve("page", log, () => startPage(run, chosen, options.page)),
-    () => serve("metrics", log, () => startMetrics({ metrics, run }, options)),
-  ];
-  void stopped.then(() => run.stopWaiting());
-  const isAtWork = await run.start(servers);
-  const operate = `${programOf(itself)} status --run ${quoted(folder)}`;
-  const toHold = chosen.mode === "observe" && { toHold: commandThatHolds(itself) };
-  if (isAtWork)
-    log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate, ...toHold });
-  const reason = await Promise.race([stopped, run.lost]);
-  log.info("the holder stops and finishes its work", { because: reason ?? "another run has taken over" });
-  const isOver = reason !== undefined && isAtWork;
-  await run.stop({ release: release && isOver }).finally(() => void ending.then(clearTimeout));
-  log.info("the holder has stopped");
-  if (!reason) throw new Failure("another run works on this cluster now", "Let only one work on a cluster.");
+  let ending: NodeJS.Timeout | undefined;
+  void stopped.then(() => {
+    run.stopWaiting();
+    // What cannot be finished in time is done by the next start, as after a crash.
+    ending = endAfter(release ? longestRelease : longestStop, { run, freeing, terminal });
+  });
+  try {
+    const isAtWork = await run.start([
+      () => serve("page", log, () => startPage(run, chosen, options.page)),
+      () => serve("metrics", log, () => startMetrics({ metrics, run }, options)),
+    ]);
+    const operate = `${programOf(itself)} status --run ${quoted(folder)}`;
+    const toHold = chosen.mode === "observe" && { toHold: commandThatHolds(itself) };
+    if (isAtWork)
+      log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate, ...toHold });
+    const reason = await Promise.race([stopped, run.lost]);
+    log.info("the holder stops and finishes its work", { because: reason ?? "another run has taken over" });
+    await run.stop({ release: release && isAtWork && reason !== undefined });
+    log.info("the holder has stopped");
+    if (!reason)
+      throw new Failure("another run works on this cluster now", "Let only one work on a cluster.");
+  } finally {
+    clearTimeout(ending);
+  }
 }
 
 /** Releases by the marks alone. The record ends, too, where there is one. */

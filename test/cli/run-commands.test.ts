@@ -177,9 +177,9 @@ describe("run", () => {
   });
 
   /** Types `run`; once it is at work, gets what it serves, and stops it by a signal and a second one. */
-  async function run(test: TestContext, flags: string, signal?: NodeJS.Signals) {
+  async function run(test: TestContext, flags: string, signal?: NodeJS.Signals, cluster = aCluster(test)) {
     const file = join(data, "kubeconfig");
-    writeFileSync(file, (await aCluster(test)).kubeconfig());
+    writeFileSync(file, (await cluster).kubeconfig());
     const exit = vi
       .spyOn(process, "exit")
       .mockReturnValue(undefined as never)
@@ -203,6 +203,25 @@ describe("run", () => {
     expect(printed).toContain(`because=${signal}\n`);
     expect(printed).toMatch(/reason="the holder was stopped".*\(0; 1\)$/s);
   });
+
+  it.for([
+    ["", 8],
+    ["--release-on-exit", 180],
+  ] as const)(
+    "that is stopped %s while it fails to start has %i seconds, and does not wait for their end",
+    async ([flags, seconds], test) => {
+      const cluster = await aCluster(test);
+      cluster.serve("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", () => {
+        process.emit("SIGTERM");
+        return { status: { allowed: false } };
+      });
+      const [begun, ended] = [vi.spyOn(globalThis, "setTimeout"), vi.spyOn(globalThis, "clearTimeout")];
+      await run(test, `--log json ${flags}`.trim(), undefined, Promise.resolve(cluster));
+      const limits = begun.mock.results.filter((_, i) => begun.mock.calls[i]?.[1] === seconds * 1_000);
+      expect(limits).toHaveLength(1);
+      expect(ended.mock.calls.flat()).toContain(limits[0]?.value);
+    },
+  );
 
   it("is refused beside another on the same folder, without a word of nodes that nobody releases", async (test) => {
     const { folder } = await start(test);
