@@ -47,9 +47,11 @@ export function changesOf(
     return [{ kind: "hold ended", scope, holdId: was.id, because }, ...changesOf(undefined, after, rules)];
   }
   if (!hold) return [];
-  const until = untilOf(after, rules) ?? hold.startedAt;
   const holdId = hold.id;
-  if (!was) return [{ kind: "hold started", scope, holdId, until, because: hold.because }];
+  const until = untilOf(after, rules) ?? hold.startedAt;
+  const releasing: readonly NewEvent[] =
+    hold.ended && !was?.ended ? [{ kind: "hold releasing", scope, holdId, because: hold.ended.because }] : [];
+  if (!was) return [{ kind: "hold started", scope, holdId, until, because: hold.because }, ...releasing];
   const removed = (after.figures.observed?.removed ?? 0) - (before?.figures.observed?.removed ?? 0);
   const evicted = (after.figures.observed?.evicted ?? 0) - (before?.figures.observed?.evicted ?? 0);
   const text = `${removed} of the nodes that would be held removed, ${evicted} pods evicted`;
@@ -57,10 +59,8 @@ export function changesOf(
   const news = after.figures.requests.filter((reason) => !before?.figures.requests.includes(reason));
   const caused: readonly NewEvent[] =
     news.length > 0 ? [{ kind: "hold caused", scope, holdId, because: news.join("; ") }] : [];
-  if (hold.ended && !was.ended)
-    return [...observed, ...caused, { kind: "hold releasing", scope, holdId, because: hold.ended.because }];
   const wasUntil = before && untilOf(before, rules);
-  if (!hold.ended && wasUntil && until.getTime() !== wasUntil.getTime())
-    return [...observed, ...caused, { kind: "hold extended", scope, holdId, until }];
-  return [...observed, ...caused];
+  const isExtended = !hold.ended && wasUntil && until.getTime() !== wasUntil.getTime();
+  const extended: readonly NewEvent[] = isExtended ? [{ kind: "hold extended", scope, holdId, until }] : [];
+  return [...observed, ...caused, ...releasing, ...extended];
 }

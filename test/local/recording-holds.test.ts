@@ -24,6 +24,12 @@ describe("what a record's change means", () => {
   it.each<[string, ScopeRecord | undefined, ScopeRecord, string[]]>([
     ["a start", undefined, held, ["hold started"]],
     ["a start in a record from before", aRecord(), held, ["hold started"]],
+    [
+      "a hold from before, whose marks are still being removed",
+      undefined,
+      ended,
+      ["hold started", "hold releasing"],
+    ],
     ["a later launch", held, launchedLater, ["hold extended"]],
     ["a request that lasts longer", held, asked, ["hold caused", "hold extended"]],
     ["its release", asked, held, ["hold extended"]],
