@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { messageOf } from "../../lambda/core/errors.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
 import type { ScopeRecord } from "../../lambda/core/record.ts";
-import { type Fields, Kind, type StoredItem } from "../../lambda/record/item-table.ts";
+import { parseScope } from "../../lambda/core/scope.ts";
+import { type Fields, HoldTable, Kind, type StoredItem } from "../../lambda/record/item-table.ts";
 import { readRecord } from "../../lambda/record/stored-records.ts";
 import { ItemsInMemory } from "./items-in-memory.ts";
 import { DamagedRecordError, NoRoomError, placeIn, RecordFile } from "./record-file.ts";
@@ -74,14 +75,25 @@ export class RunTable extends ItemsInMemory {
 
   /** The record of every scope, without a call. */
   get records(): readonly ScopeRecord[] {
-    return [...(this.kinds.get(Kind.record)?.values() ?? [])].map(readRecord);
+    const items = [...(this.kinds.get(Kind.record)?.values() ?? [])];
+    // An edit by hand may have any name: a sweep reports it.
+    return items.filter(({ item }) => parseScope(String(item.name))).map(readRecord);
   }
 
   override async put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean> {
     if (!(await super.put(kind, name, fields, ifVersion))) return false;
     this.#unsaved.set(`${kind} ${name}`, [kind, name, fields]);
     this.#save();
+    this.#forget(kind);
     return true;
+  }
+
+  /** Deletes what may be forgotten from memory: a run may last for years. The file is cleared when it is opened. */
+  #forget(kind: Kind): void {
+    const items = this.kinds.get(kind);
+    const now = this.#options.clock.now().getTime() / 1_000;
+    for (const [name, { item }] of items ?? [])
+      if (Number(item[HoldTable.forgetAt]) <= now) items?.delete(name);
   }
 
   protected override stored(kind: Kind, name: string, fields: Fields): StoredItem {
