@@ -53,6 +53,7 @@ const mostScopes = 3;
 
 /** The present state in a few sentences: the holds that are on, or else why none is. */
 export function formatState(events: readonly TimelineEvent[], options: StateOptions = {}): string {
+  if (events.length === 0) return "The holder is not at work yet: its log says why.";
   const { holds, lanes } = readTimeline(events);
   const { observes = false } = options;
   const isOn = ({ isOpen, fencedAt }: HoldBand) => isOpen && !(observes && fencedAt !== undefined);

@@ -25,7 +25,7 @@ describe("what the page shows", () => {
     reported.hold(1);
     reported.pass(3 * 86_400);
     reported.release(1);
-    expect(formatState([])).toBe("Nothing is held.");
+    expect(formatState([])).toBe("The holder is not at work yet: its log says why.");
     expect(draw().tables).toMatch(/>01-01 12:00<.*>01-04 12:02</);
   });
 
@@ -131,6 +131,7 @@ describe("what the page shows", () => {
       "Nothing would be held in the cluster: the hold expired.",
     ],
   ] as const)("says of a holder that observes what would be held: %j", (event, expected) => {
+    record({ kind: "sweep" });
     expect(state({ observes: true })).toBe("Nothing would be held.");
     if (event.kind !== "hold started") startHold("h1", event.scope);
     record({ ...event, holdId: "h1" });

@@ -96,6 +96,17 @@ describe("a run that waits for another run", () => {
   });
 });
 
+it("says nothing of nodes that stay held where another run has taken over: that one releases them", async () => {
+  vi.spyOn(RunLease.prototype, "take").mockImplementation(async (_, onLost) => {
+    onLost();
+    return "taken";
+  });
+  const run = await world.startHolding();
+  await run.lost;
+  await run.stop();
+  expect([world.held(), world.log.reported(stayHeld)]).toEqual([["a"], []]);
+});
+
 describe("a run beside another holder", () => {
   const refusal = "another holder seems to work on this cluster";
   const account = { kind: "ServiceAccount", name: holderName, namespace: holderName } as const;
