@@ -35,7 +35,7 @@ export function drawFrame(
       ...(width && { width }),
     }),
     tables: timelineTables(timeline, clock),
-    held: heldNow(timeline, clock) + goingNow(events, clock),
+    held: heldNow(timeline, clock) + goingNow(events, { now: timeline.to, offset }),
   };
 }
 
@@ -54,14 +54,14 @@ const mostScopes = 3;
 /** The present state in a few sentences: the holds that are on, or else why none is. */
 export function formatState(events: readonly TimelineEvent[], options: StateOptions = {}): string {
   if (events.length === 0) return "The holder is not at work yet: its log says why.";
-  const { holds, lanes } = readTimeline(events);
+  const { holds, lanes, to: now } = readTimeline(events);
   const { observes = false } = options;
   const isOn = ({ isOpen, fencedAt }: HoldBand) => isOpen && !(observes && fencedAt !== undefined);
   const open = holds.filter(isOn);
   const more = open.length - mostScopes;
   if (open.length > 0)
     return [
-      ...open.slice(0, mostScopes).map((hold) => sentenceOf(hold, options)),
+      ...open.slice(0, mostScopes).map((hold) => sentenceOf(hold, { now, ...options })),
       ...(more > 0 ? [`And ${more} more.`] : []),
     ].join(" ");
   const marked = lanes.filter(({ isOpen, held }) => isOpen && held.at(-1)?.isOpen).length;
@@ -71,9 +71,12 @@ export function formatState(events: readonly TimelineEvent[], options: StateOpti
   return last?.ended === undefined ? `${nothing}.` : `${nothing} in ${placeOf(last)}: ${last.ended}.`;
 }
 
-function sentenceOf(hold: HoldBand, { offset = 0, observes }: StateOptions): string {
+function sentenceOf(
+  hold: HoldBand,
+  { now, offset, observes }: StateOptions & Readonly<{ now: number }>,
+): string {
   if (hold.fencedAt !== undefined) return `The hold of ${placeOf(hold)} ends: ${hold.ended}.`;
-  const until = formatMoment(hold.until, { offset });
+  const until = formatMoment(hold.until, { now, offset });
   return observes
     ? `With mode=hold, Karpenter could not disrupt ${placeOf(hold)} until ${until}.`
     : `Karpenter may not disrupt ${placeOf(hold)} until ${until}.`;

@@ -71,14 +71,13 @@ export function timelineTables(timeline: Timeline, clock: ClockStyle): string {
 }
 
 /** What is held now: until when, how long that still is, why, and which nodes; and which are never held. */
-export function heldNow(timeline: Timeline, clock: ClockStyle): string {
-  const { lanes, holds, to } = timeline;
+export function heldNow({ lanes, holds, to }: Timeline, { offset }: ClockStyle): string {
   const present = lanes.filter(({ isOpen }) => isOpen);
   const rows = holds
     .filter(({ isOpen }) => isOpen)
     .map((hold) => [
       hold.scope === "cluster" ? "the cluster" : hold.scope,
-      hold.fencedAt === undefined ? formatMoment(hold.until, clock) : "now",
+      hold.fencedAt === undefined ? formatMoment(hold.until, { now: to, offset }) : "now",
       hold.fencedAt === undefined ? formatSpan(Math.max(0, hold.until - to)) : "releasing",
       hold.because,
       namesOf(nodesOf(present, hold)),
@@ -99,7 +98,10 @@ export function heldNow(timeline: Timeline, clock: ClockStyle): string {
 }
 
 /** The nodes that no longer pay: when each is let go, if nothing changes, and why. */
-export function goingNow(events: readonly TimelineEvent[], clock: ClockStyle): string {
+export function goingNow(
+  events: readonly TimelineEvent[],
+  clock: Parameters<typeof formatMoment>[1],
+): string {
   const goes = ({ isLetGo, dueAt }: NodeVerdict) =>
     isLetGo ? "now" : dueAt ? formatMoment(dueAt.getTime(), clock) : "–";
   const rows = eventsOf(events, "look").flatMap(({ verdicts }) =>

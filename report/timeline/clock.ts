@@ -13,8 +13,12 @@ export function formatTime(at: number, { isDated }: ClockStyle): string {
   return isDated ? `${iso.slice(5, 10)} ${iso.slice(11, 16)}` : iso.slice(11, 19);
 }
 
-/** A moment in a sentence: as UTC, and as the reader's time where that differs. */
-export function formatMoment(at: number, clock: ClockStyle): string {
+/** A later moment in a sentence: as UTC, and as the reader's time where that differs; with its date where it is not within a day. */
+export function formatMoment(
+  at: number,
+  { now, offset }: Readonly<{ now: number; offset?: number | undefined }>,
+): string {
+  const clock = utcFor(now, at, offset);
   const shown = `${formatTime(at, clock)} UTC`;
   return clock.offset ? `${shown} (${localTime(at, clock)} local time)` : shown;
 }

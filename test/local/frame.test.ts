@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { drawFrame, formatState } from "../../local/page/frame.ts";
 import type { NodeVerdict } from "../../report/timeline/events.ts";
-import { noon } from "../../simulator/virtual-clock.ts";
 import { ReportedHold } from "./reported-hold.ts";
 
 let reported: ReportedHold;
@@ -11,6 +10,7 @@ beforeEach(() => {
   record = reported.timeline.record.bind(reported.timeline);
 });
 
+const noon = new Date("2026-01-01T12:00:00Z");
 const startHold = (holdId: string, scope: string) =>
   record({ kind: "hold started", scope, holdId, because: "x", until: noon });
 /** What the page shows now. */
@@ -93,6 +93,18 @@ describe("what the page shows", () => {
     if (event.kind !== "hold started") startHold("h1", event.scope);
     record({ ...event, holdId: "h1" });
     expect(state()).toBe(expected);
+  });
+
+  it("dates the end of a hold that is not within a day", () => {
+    record({
+      kind: "hold started",
+      scope: "cluster",
+      holdId: "h1",
+      because: "x",
+      until: new Date("2026-01-08"),
+    });
+    expect(state()).toBe("Karpenter may not disrupt the cluster until 01-08 00:00 UTC.");
+    expect(cellsIn(draw().held)).toContain("01-08 00:00 UTC");
   });
 
   it("names each scope that is held, also when another hold has ended since, and at most three", () => {
