@@ -8,6 +8,7 @@ import { attemptAll, TryAgainError } from "../../lambda/core/errors.ts";
 import { lengthOf } from "../../lambda/core/launches.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
+import { emptyRecord } from "../../lambda/core/record.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../../lambda/record/stored-journal.ts";
@@ -190,6 +191,10 @@ export async function openRun(options: RunOptions): Promise<Run> {
     watch.countFromNow();
     isWaiting = false;
     if (!taken) return false;
+    // The other run has changed since what this one may remember: requests that were released, a pause that is over.
+    if (taken === "taken over")
+      for (const { scope, version } of (await holds.all()).records)
+        await holds.write({ ...emptyRecord(scope), version });
     const marked = await nodes.listMarked(within(minutes(1)));
     refuseOtherAnnotation(marked, { annotation, release });
     const mayChange = () => mayChangeNodes(api, within(seconds(5)));

@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { runningHolder } from "../../cli/control/running.ts";
 import {
   accessManifest,
   clusterRoleBindingPath,
@@ -93,6 +94,18 @@ describe("a run that waits for another run", () => {
     world.joins("b", { ago: hours(24), holdId: idAt(minutes(1)) });
     await world.start();
     expect(world.held()).toEqual([]);
+  });
+
+  it("begins a new record where it has worked before that one", async () => {
+    const first = await world.start();
+    const ask = async (payload: object) =>
+      (await runningHolder({ run: world.folder }, {})).ask({ ...payload });
+    await ask({ do: "hold", for: "1h", reason: "before" });
+    await first.stop();
+    vi.spyOn(RunLease.prototype, "take").mockResolvedValue("taken over");
+    await world.start();
+    const { scopes } = Object(await ask({ do: "status" }));
+    expect(scopes).toMatchObject([{ state: "none", requests: [] }]);
   });
 });
 
