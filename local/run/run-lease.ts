@@ -159,7 +159,9 @@ export class RunLease {
     } catch (error) {
       // An edit, or our own call whose answer was lost, may have changed it: whose it is, it says itself.
       if (isStatus(error, 409) && tries > 1) return this.#try(identity, tries - 1);
-      if (isStatus(error, 403, 404) || isStatus(Object(error).cause, 403)) return "unavailable";
+      // A server that starts refuses everyone. Who has read the Lease has the right to it, and there is one.
+      const isNone = isStatus(error, 404) || isStatus(Object(error).cause, 403);
+      if (isStatus(error, 403) || (isNone && this.#seen.version === "")) return "unavailable";
       throw error;
     }
   }

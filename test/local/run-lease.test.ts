@@ -15,13 +15,13 @@ import { until } from "../support/context.ts";
 /** One Lease, as the API server keeps it. */
 class FakeLeases {
   stored: { metadata: { resourceVersion: string }; spec: Record<string, unknown> } | undefined;
-  refusal: number | undefined;
+  refusal: number | Error | undefined;
   /** Another's edit between a run's read and its next PUT. */
   editBeforePut: ((spec: Record<string, unknown>, sent: object) => void) | undefined;
 
   async call({ method, path, body }: KubernetesCall): Promise<unknown> {
     const refuse = (status: number) => new KubernetesError(`${method} ${path}`, status, {});
-    if (this.refusal) throw refuse(this.refusal);
+    if (this.refusal) throw typeof this.refusal === "number" ? refuse(this.refusal) : this.refusal;
     if (method === "GET") {
       if (!this.stored) throw refuse(404);
       return structuredClone(this.stored);
@@ -128,6 +128,18 @@ describe("the Lease of a run", () => {
     await mark(16, first.lease, patch);
     expect(patch).toHaveBeenCalledTimes(16);
     expect(Number(api.stored?.metadata.resourceVersion)).toBe(before + 1);
+  });
+
+  it("is waited for also while an API server that starts refuses everyone", async () => {
+    writtenBy("a");
+    const taking = leaseOf("b").take();
+    await expect.poll(() => log.lines.length).toBe(1);
+    const cause = new KubernetesError("GET", 403, {});
+    api.refusal = new Error("it does not report itself ready", { cause });
+    await expect.poll(() => log.lines.length).toBeGreaterThan(2);
+    writtenBy("", "8");
+    api.refusal = undefined;
+    expect([await taking, owner()]).toEqual(["taken over", "b"]);
   });
 
   it("is taken from a run that was killed when it was not renewed for its time by our own clock", async () => {
