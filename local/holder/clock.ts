@@ -1,4 +1,4 @@
-import { type Duration, hours, minutes } from "../../lambda/core/duration.ts";
+import { type Duration, minutes } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 
 /** Cancels an action that has not run yet. */
@@ -9,11 +9,8 @@ export interface AlarmClock extends Clock {
   at(moment: Date, action: () => Promise<void>): Cancel;
 }
 
-/** A timer of Node lasts 24 days at most, and a laptop that slept should notice soon. */
-const longestNap: Duration = hours(1);
-
-/** Where the system's clock was set back by more, actions do not wait for it: sweeps would stop for that time. */
-const longestWait: Duration = minutes(1);
+/** A laptop that slept, or a clock that was set, is noticed within this time. */
+const longestNap: Duration = minutes(1);
 
 /** Runs actions by the system's time. */
 export class WallClock implements AlarmClock {
@@ -30,7 +27,8 @@ export class WallClock implements AlarmClock {
   at(moment: Date, action: () => Promise<void>): Cancel {
     let timer: NodeJS.Timeout;
     const untilThen = () => moment.getTime() - this.now().getTime();
-    const latest = performance.now() + untilThen() + longestWait;
+    // Sweeps must not wait for a clock that was set back.
+    const latest = performance.now() + untilThen() + longestNap;
     const look = () => {
       const left = Math.min(untilThen(), latest - performance.now());
       if (left <= 0) void action();
