@@ -78,6 +78,11 @@ export class RunLease {
     return undefined;
   }
 
+  /** Whether another run has taken over. */
+  get isLost(): boolean {
+    return this.#state === "lost";
+  }
+
   /** Refuses where another run may have it by now: a process that was stopped for a while, or slept, does not know. */
   async confirm(): Promise<void> {
     const isCurrent = after(this.#renewedAt, lasts) > this.#options.clock.now();

@@ -147,7 +147,6 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const { promise: lost, resolve: onLost } = Promise.withResolvers<void>();
   let isAtWork = false;
   let isWaiting = false;
-  let isLost = false;
   let shouldRelease = false;
   const reportHeld = async (time: Duration = seconds(3)) => {
     const held = await stillHeld({ holds, nodes, rules: settings }, within(time));
@@ -159,7 +158,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     () => api.close(),
     () => lease.release(),
     // The run that has taken over releases them.
-    async () => isLost || (await reportHeld()),
+    async () => lease.isLost || (await reportHeld()),
     async () => shouldRelease && (await releaseAll(holder)),
   ];
   const stop: Run["stop"] = async (how) => {
@@ -184,10 +183,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     await login.access();
     await checkRights(api, { ...within(seconds(5)), server, mode });
     isWaiting = true;
-    const taken = await lease.take(waiting.signal, () => {
-      isLost = true;
-      onLost();
-    });
+    const taken = await lease.take(waiting.signal, onLost);
     watch.countFromNow();
     isWaiting = false;
     if (!taken) return false;
