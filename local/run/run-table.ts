@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "../../lambda/core/errors.ts";
@@ -78,6 +79,13 @@ export class RunTable extends ItemsInMemory {
     const items = [...(this.kinds.get(Kind.record)?.values() ?? [])];
     // An edit by hand may have any name: a sweep reports it.
     return items.filter(({ item }) => parseScope(String(item.name))).map(readRecord);
+  }
+
+  /** The same for each start on this record, so that none waits for itself, and no other's: machines may share names and paths. */
+  async identity(): Promise<string> {
+    const { id = randomUUID() } = (await this.find(Kind.sweep, "identity"))?.item ?? {};
+    await this.put(Kind.sweep, "identity", { id: String(id) });
+    return String(id);
   }
 
   override async put(kind: Kind, name: string, fields: Fields, ifVersion?: number): Promise<boolean> {

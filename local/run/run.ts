@@ -1,6 +1,4 @@
-import { createHash } from "node:crypto";
 import { hostname } from "node:os";
-import { resolve } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import type { Window } from "../../infra/settings/windows.ts";
 import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
@@ -121,8 +119,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     isSaved: () => table.isSaved,
     isConnected: () => watch.isConnected,
   });
-  // The same for each start on this record, so that none waits for itself.
-  const identity = `${hostname()}_${createHash("sha256").update(resolve(folder)).digest("hex").slice(0, 8)}`;
+  const identity = `${hostname()}_${await table.identity()}`;
   const lease = new RunLease({ api, clock, log, identity });
   const ofCluster = clusterPorts(settings, { api: patchingWith(lease, api), clock, metrics });
   const nodes = health.watching(ofCluster.nodes);

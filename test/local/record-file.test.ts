@@ -47,11 +47,8 @@ describe("a record on disk", () => {
     file = join(folder, "record.sqlite");
   });
 
-  let now = noon;
-  const open = (at = noon) => {
-    now = at;
-    return RunTable.open({ folder: dirname(file), clock: { now: () => now }, log: new CollectedLog() });
-  };
+  const open = (now = noon) =>
+    RunTable.open({ folder: dirname(file), clock: { now: () => now }, log: new CollectedLog() });
   /** Opens the file, does something with what is in it, and closes it. */
   async function inFile<T>(act: (store: ReturnType<typeof storeOf>) => Promise<T>, now = noon): Promise<T> {
     const table = open(now);
@@ -199,24 +196,6 @@ describe("a record on disk", () => {
     await inFile(({ journal }) => journal.remember(aPastHold()));
     await inFile(async () => {}, new Date(noon.getTime() + 91 * 24 * 3_600_000));
     expect(ask("SELECT count(*) AS items FROM items")).toEqual({ items: 0 });
-  });
-
-  it("has in memory nothing that may be forgotten, however long it is open", async () => {
-    const table = open();
-    await storeOf(table, clock).journal.remember(aPastHold());
-    now = new Date(noon.getTime() + 91 * 24 * 3_600_000);
-    await storeOf(table, { now: () => now }).journal.remember(aPastHold({ id: holdId(2), endedAt: now }));
-    const ids: unknown[] = [];
-    for await (const { item } of table.all("history")) ids.push(item.id);
-    table.close();
-    expect(ids).toEqual([holdId(2)]);
-  });
-
-  it("passes over a record that an edit has given the name of no scope", async () => {
-    const table = open();
-    await table.put("record", "nodepool/UPPER", {});
-    expect(table.records).toEqual([]);
-    table.close();
   });
 
   it.each([
