@@ -23,7 +23,8 @@ function drawHold(hold: HoldBand, timeline: Timeline, layout: Layout, clock: Clo
   const width = Math.max(2, layout.x(hold.to) - from);
   const band = { x: from, y: top, width, height: layout.plot.bottom - top, fill: colour("held") };
   const bar = { x: from, y: top, width, height, rx: 4, fill: colour("held") };
-  const notches = hold.extensions.map((at) =>
+  const seen = hold.extensions.filter((at) => at >= timeline.from);
+  const notches = seen.map((at) =>
     element("line", {
       x1: layout.x(at),
       x2: layout.x(at),
@@ -99,11 +100,12 @@ function drawLane(lane: Lane, index: number, timeline: Timeline, layout: Layout)
       ...(stroke && { stroke: colour(stroke), "stroke-dasharray": "4 3" }),
     });
   };
+  const seen = (spans: readonly Span[]) => spans.filter(({ to }) => to >= timeline.from);
   return [
     bar(lane, "free"),
-    ...lane.userHeld.map((span) => bar(span, "own")),
-    ...lane.held.map((span) => bar(span, "held")),
-    ...lane.excluded.map((span) => bar(span, "paper", "own")),
+    ...seen(lane.userHeld).map((span) => bar(span, "own")),
+    ...seen(lane.held).map((span) => bar(span, "held")),
+    ...seen(lane.excluded).map((span) => bar(span, "paper", "own")),
     ...(showsNames
       ? [
           text(plot.left - 10, middle + 4, layout.nameOf(lane.node), {

@@ -4,7 +4,17 @@ import { drawTimeline } from "../../report/timeline/draw-timeline.ts";
 import type { TimelineEvent } from "../../report/timeline/events.ts";
 import { layOut, shortNames } from "../../report/timeline/layout.ts";
 import { readTimeline, type Timeline } from "../../report/timeline/timeline.ts";
-import { at, evicted, gone, holdEnded, holdStarted, joined, marked, released } from "./events.ts";
+import {
+  at,
+  evicted,
+  gone,
+  holdEnded,
+  holdExtended,
+  holdStarted,
+  joined,
+  marked,
+  released,
+} from "./events.ts";
 import { elementsIn } from "./markup.ts";
 
 const bounds = { from: at(0), to: at(600) };
@@ -96,6 +106,16 @@ it("lets a hold's band reach behind all lanes", () => {
   expect(Number(band?.is.y) + Number(band?.is.height)).toBeCloseTo(plot.bottom, 1);
   expect(Number(band?.is.x)).toBeCloseTo(x(at(1).getTime()), 1);
   expect(Number(band?.is.width)).toBeCloseTo(x(at(400).getTime()) - x(at(1).getTime()), 1);
+});
+
+it("draws nothing of what was over before its time", () => {
+  const past = [joined("a", 0), marked("a", "h1", 2), released("a", "h1", 9), evicted("p", "a", 9)];
+  const events = [holdStarted("h1", 1, 300), holdExtended("h1", 5, 700), ...past];
+  const timeline = readTimeline(events, { ...bounds, from: at(10) });
+  const drawn = drawnOf(timeline);
+  const { left } = layOut(timeline).plot;
+  expect(drawn.filter(({ is }) => Number(is.x1) < left)).toEqual([]);
+  expect(drawn.filter(({ is }) => is.width === "1.5")).toEqual([]);
 });
 
 it("draws evictions that would lie on each other as one, with their number and all their names", () => {
