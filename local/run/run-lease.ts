@@ -129,6 +129,8 @@ export class RunLease {
       return await this.#try();
     } catch (error) {
       this.#options.log.warn("the Lease could not be read or renewed: it is tried again", { error });
+      // Its run may have had no answer either: it gets its time again.
+      this.#seen.at = this.#options.clock.now();
       return undefined;
     }
   }

@@ -142,6 +142,21 @@ describe("the Lease of a run", () => {
     expect([await taking, owner()]).toEqual(["taken over", "b"]);
   });
 
+  it("is not taken as soon as an API server answers again that nobody could reach", async () => {
+    writtenBy("a");
+    const stop = new AbortController();
+    const taking = leaseOf("b").take(stop.signal);
+    await expect.poll(() => log.lines.length).toBe(1);
+    api.refusal = new Error("it is away");
+    ahead = 31_000;
+    await expect.poll(() => log.lines.length).toBeGreaterThan(2);
+    api.refusal = undefined;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(owner()).toBe("a");
+    stop.abort();
+    expect(await taking).toBeUndefined();
+  });
+
   it("is taken from a run that was killed when it was not renewed for its time by our own clock", async () => {
     writtenBy("killed");
     Object.assign(api.stored?.spec ?? {}, { renewTime: "2001-01-01T00:00:00.000000Z" });
