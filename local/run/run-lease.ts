@@ -166,9 +166,10 @@ export class RunLease {
     } catch (error) {
       // An edit, or our own call whose answer was lost, may have changed it: whose it is, it says itself.
       if (isStatus(error, 409) && tries > 1) return this.#try(identity, tries - 1);
-      // A server that starts refuses everyone. Who has read the Lease has the right to it, and there is one.
-      const isNone = isStatus(error, 404) || isStatus(Object(error).cause, 403);
-      if (isStatus(error, 403) || (isNone && this.#seen.version === "")) return "unavailable";
+      // A server that starts refuses everyone: who waits for another run waits on. Who is at work must release its nodes.
+      const mayPass = this.#state === "none" && this.#seen.version !== "";
+      const isRefusal = isStatus(error, 404) || isStatus(Object(error).cause, 403);
+      if (isStatus(error, 403) || (isRefusal && !mayPass)) return "unavailable";
       throw error;
     }
   }

@@ -130,17 +130,30 @@ describe("the Lease of a run", () => {
     expect(Number(api.stored?.metadata.resourceVersion)).toBe(before + 1);
   });
 
+  const cause = new KubernetesError("GET", 403, {});
+  const notReady = new Error("it does not report itself ready", { cause });
   it("is waited for also while an API server that starts refuses everyone", async () => {
     writtenBy("a");
     const taking = leaseOf("b").take();
     await expect.poll(() => log.lines.length).toBe(1);
-    const cause = new KubernetesError("GET", 403, {});
-    api.refusal = new Error("it does not report itself ready", { cause });
+    api.refusal = notReady;
     await expect.poll(() => log.lines.length).toBeGreaterThan(2);
     writtenBy("", "8");
     api.refusal = undefined;
     expect([await taking, owner()]).toEqual(["taken over", "b"]);
   });
+
+  it.each([403, notReady])(
+    "is not needed to release nodes where the right to it is gone: %s",
+    async (refusal) => {
+      writtenBy("a");
+      const { lease, take } = leaseOf("a");
+      await take();
+      ahead = 31_000;
+      api.refusal = refusal;
+      await expect(lease.confirm()).resolves.toBeUndefined();
+    },
+  );
 
   it("is not taken as soon as an API server answers again that nobody could reach", async () => {
     writtenBy("a");
