@@ -8,7 +8,7 @@ import {
   verdictView,
   worstOf,
 } from "../doctor/finding.ts";
-import { awsConfig, type ClusterFlags, withCluster } from "../terminal/cluster-flags.ts";
+import { awsConfig, type ClusterFlags, inSamePlace, withCluster } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
 import { asJson, type Output, withExamples, withOutput } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -61,15 +61,25 @@ async function check(options: DoctorOptions, terminal: Terminal): Promise<void> 
     sleep: (duration: number) => new Promise<void>((resolve) => setTimeout(resolve, duration)),
   };
   const { out, notify, style } = terminal;
+  const typed = ({ remedy, ...rest }: Finding): Finding => ({
+    ...rest,
+    remedy: remedy && inSamePlace(remedy, options),
+  });
   const show = (finding: Finding) => {
-    if (output !== "json") for (const line of findingView(finding, style)) out(line);
+    if (output !== "json") for (const line of findingView(typed(finding), style)) out(line);
   };
   let findings = await examine(world, show);
   if (options.fix && findings.some(({ verdict }) => verdict === "fail")) {
     if (await applyFixes(findings, notify)) findings = await examine(world, show);
   }
   if (output === "json")
-    out(asJson({ cluster, verdict: worstOf(findings), findings: findings.map(findingJson) }));
+    out(
+      asJson({
+        cluster,
+        verdict: worstOf(findings),
+        findings: findings.map((one) => findingJson(typed(one))),
+      }),
+    );
   else out(`\n${verdictView(findings, style)}`);
   const counts = options.strict ? ["fail", "warn"] : ["fail"];
   const wrong = findings.filter(({ verdict }) => counts.includes(verdict));

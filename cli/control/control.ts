@@ -5,7 +5,13 @@ import { holderName } from "../../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import { nearestName } from "../../lambda/spelling.ts";
 import { explainAwsError } from "../aws-errors.ts";
-import { type AwsConfig, awsConfig, type ClusterFlags, type HolderFlags } from "../terminal/cluster-flags.ts";
+import {
+  type AwsConfig,
+  awsConfig,
+  type ClusterFlags,
+  type HolderFlags,
+  inSamePlace,
+} from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type ControlClient, giveUpAfter, holderFailed, parseJson } from "./client.ts";
@@ -19,7 +25,8 @@ export const controlOf = async (flags: HolderFlags, env: Terminal["env"]): Promi
 export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): ControlClient {
   const config = awsConfig(flags, env);
   const name = functionName(flags.cluster, "control");
-  const otherwise = `Run doctor to find what is broken, or read its log: aws logs tail /aws/lambda/${name} --since 10m`;
+  const log = inSamePlace(`aws logs tail /aws/lambda/${name} --since 10m`, flags);
+  const otherwise = `Run doctor to find what is broken, or read its log: ${log}`;
   const ask: ControlClient["ask"] = async (request) => {
     try {
       return await invoke(config, { cluster: flags.cluster, part: "control", request, otherwise });

@@ -110,6 +110,14 @@ export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
 }
 export type AwsConfig = ReturnType<typeof awsConfig>;
 
+/** A remedy whose commands of the AWS CLI meet the same account and region as this command. */
+export function inSamePlace(remedy: string, { region, profile, endpointUrl }: AwsFlags): string {
+  const flags = Object.entries({ region, profile, "endpoint-url": endpointUrl })
+    .flatMap(([name, value]) => (value ? [` --${name} ${value}`] : []))
+    .join("");
+  return remedy.replaceAll(/\baws [a-z]+ [a-z-]+/g, (command) => command + flags);
+}
+
 function endpointUrl(text: string): string {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;
   throw new InvalidArgumentError("It must be an address like https://lambda.eu-west-1.amazonaws.com.");

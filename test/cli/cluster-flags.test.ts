@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import { awsConfig } from "../../cli/terminal/cluster-flags.ts";
+import { awsConfig, inSamePlace } from "../../cli/terminal/cluster-flags.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { typed } from "../support/typed.ts";
 import { holder } from "./fake-control.ts";
@@ -95,4 +95,14 @@ it("names the profiles there are where there is none of this name", async () => 
       "there is no AWS profile nosuch (there are: ci, default, my sso-session x, staging)",
     );
   }
+});
+
+it("prints commands of the AWS CLI that meet the region and the profile of the flags", () => {
+  const remedy =
+    "Read its log: aws logs tail /aws/lambda/x --since 1h, then aws scheduler delete-schedule --name y";
+  expect(inSamePlace(remedy, {})).toBe(remedy);
+  expect(inSamePlace(remedy, { region: "eu-west-1", profile: "ops" })).toBe(
+    "Read its log: aws logs tail --region eu-west-1 --profile ops /aws/lambda/x --since 1h, " +
+      "then aws scheduler delete-schedule --region eu-west-1 --profile ops --name y",
+  );
 });
