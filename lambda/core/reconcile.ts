@@ -197,8 +197,9 @@ async function sendLooks(context: PassContext, scope: Scope, plan: Plan): Promis
 const markedWithin: Duration = minutes(1);
 
 function mayBeMarked({ startedAt, ended }: Hold, { seen }: ScopeRecord, now: Date): boolean {
+  if (!ended || after(ended.at, markedWithin) <= now) return false;
   const isRecent = (at: Date) => after(at, markedWithin) > now && at < after(now, mostAhead);
-  return ended !== undefined && [startedAt, ...Object.values(seen)].some(isRecent);
+  return [startedAt, ...Object.values(seen)].some(isRecent);
 }
 
 /** Closes a hold that has ended and whose marks are removed. Work that is left is for the next pass, in a minute. */

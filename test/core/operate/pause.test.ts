@@ -3,13 +3,14 @@ import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
 import { holdByHand } from "../../../lambda/core/operate/hold.ts";
 import { forceRelease, pause, releaseDue, resume } from "../../../lambda/core/operate/release.ts";
 import { getStatus } from "../../../lambda/core/operate/status.ts";
+import { reconcile } from "../../../lambda/core/reconcile.ts";
 import type { ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { nodePoolOf, type Scope } from "../../../lambda/core/scope.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { aHeldRecord, aQuiet, aRecord, aRequest } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";
-import { at } from "../plans.ts";
+import { at, launchAt } from "../plans.ts";
 
 const pool = "nodepool/default" as const;
 const byPool = { scope: "nodepool" } as const;
@@ -82,6 +83,17 @@ describe("a pause", () => {
     };
     await ask(3);
     expect(record()?.quiet).toMatchObject({ since: at(8), until: at(8) });
+  });
+
+  it("closes its hold within two minutes, though launches go on: no release is overdue", async () => {
+    const { world, context, ask, record } = aWorld([aHeldRecord({ seen: { "i-4.5": at(4.5) } })]);
+    await ask(30);
+    for (const minute of [5.5, 6, 6.5, 7, 7.5]) {
+      world.time = at(minute);
+      await reconcile(context(), "cluster", { launches: [launchAt(minute)] });
+    }
+    expect(record()?.hold).toBeUndefined();
+    expect(Math.max(...world.metrics.all("ReleaseLagMs"))).toBeLessThan(minutes(2));
   });
 
   it("silences requests, which go on after it; status shows them meanwhile", async () => {
