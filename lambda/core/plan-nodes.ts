@@ -2,7 +2,7 @@ import { after, type Duration, earliest, latest, minutes } from "./duration.ts";
 import { longestBoot } from "./looks.ts";
 import { isHoldId } from "./marks/hold-id.ts";
 import { holdLabel } from "./marks/keys.ts";
-import { planMark } from "./marks/plan-marks.ts";
+import { planMark, planRelease } from "./marks/plan-marks.ts";
 import type { Changed, NodeChange, NodeClaim, SeenNode, Unavailable } from "./ports.ts";
 import type { Hold, ScopeRecord } from "./record.ts";
 import type { Bound, Room } from "./room.ts";
@@ -24,8 +24,9 @@ const noRoom: Omit<Room, "name"> = { allocatable: {}, labels: {}, taints: [], is
 const newFor: Duration = minutes(2);
 
 /** The nodes with their room for pods, as their NodeClaims report it; one that boots has none. */
-export function roomsOf(view: ScopeView, rules: Rules, now: Date): readonly Room[] {
-  const others = new Set(view.nodes.filter((node) => !isOurs(node, rules)).map(({ name }) => name));
+export function roomsOf(view: ScopeView, { holdAnnotation: annotation }: Rules, now: Date): readonly Room[] {
+  const isOthers = (node: SeenNode) => planRelease(node, { annotation }).outcome === "kept";
+  const others = new Set(view.nodes.filter(isOthers).map(({ name }) => name));
   return claimsOf(view).map(({ name, node = name, openedAt, consolidatable, room = noRoom }) => {
     const isNew = openedAt !== undefined && after(openedAt, newFor) > now;
     return { name: node, ...room, stays: isNew || others.has(node), consolidatable };
@@ -124,13 +125,11 @@ export function nodesWithJobs(
 /** The nodes of a scope that a hold protects, marked or yet to be marked, by name. */
 export function holdable(view: ScopeView, rules: Rules, now: Date): readonly string[] {
   const drifted = driftedNodes(view, rules, now);
-  return view.nodes.filter((node) => isOurs(node, rules) && !drifted.has(node.name)).map(({ name }) => name);
-}
-
-/** Whether a node may have a mark: its user neither holds nor excludes it. */
-function isOurs({ labels, annotations }: SeenNode, { holdAnnotation }: Rules): boolean {
-  const label = labels?.[holdLabel];
-  return isHoldId(label) || (label === undefined && annotations?.[holdAnnotation] === undefined);
+  const isOurs = ({ labels, annotations }: SeenNode): boolean => {
+    const label = labels?.[holdLabel];
+    return isHoldId(label) || (label === undefined && annotations?.[rules.holdAnnotation] === undefined);
+  };
+  return view.nodes.filter((node) => isOurs(node) && !drifted.has(node.name)).map(({ name }) => name);
 }
 
 export const nothingChanged: Changed = {

@@ -10,7 +10,16 @@ import { type ScopeRecord, withoutHold } from "../../lambda/core/record.ts";
 import { untilOf } from "../../lambda/core/requests.ts";
 import { sweep } from "../../lambda/core/sweep.ts";
 import { accountOf } from "../../lambda/core/view.ts";
-import { aClaim, aHeldRecord, aHold, aNode, aRecord, aRequest, someRules } from "../support/builders.ts";
+import {
+  aClaim,
+  aHeldRecord,
+  aHold,
+  aNode,
+  aRecord,
+  aRequest,
+  markOf,
+  someRules,
+} from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
 import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
 import { aBound } from "./rooms.ts";
@@ -226,12 +235,16 @@ describe("with hold=auto, pods are read", () => {
   });
 
   it("and no node is let go that its user holds or excludes", () => {
-    const open = [0, 1, 2].map((level) => ({ since: at(4), level }));
-    const before = { ...record, account: { ...learnedAlone, nodes: 3, pauses: { ...noPauses, open } } };
+    const open = [0, 1, 2, 3].map((level) => ({ since: at(4), level }));
+    const before = { ...record, account: { ...learnedAlone, nodes: 4, pauses: { ...noPauses, open } } };
     const room = { allocatable: {}, labels: {}, taints: [], isOpen: true };
     const nodes = [
       aNode("held", { annotations: { [rules.holdAnnotation]: "true" } }),
       aNode("excluded", { labels: { [holdLabel]: "never" } }),
+      aNode("both", {
+        ...markOf(),
+        writers: [{ manager: "argo", annotations: [rules.holdAnnotation] }],
+      }),
       aNode("ours"),
     ];
     const seen = { at: at(10), nodes, claims: nodes.map(({ name }) => aClaim(name, { room })), pods: [] };
