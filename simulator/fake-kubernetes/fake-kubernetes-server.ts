@@ -1,5 +1,6 @@
 import { randomUUID, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import type { ClusterAccess } from "../../lambda/kubernetes/transport.ts";
 import { type HttpServer, requestUrl, serveHttp } from "../../local/http-server.ts";
 import { FakeCluster } from "./fake-cluster.ts";
@@ -17,8 +18,6 @@ export type ServerOptions = Readonly<{
     request: Readonly<{ method: string; path: string; query: URLSearchParams; accept: string }>,
   ) => void;
 }>;
-
-const largestBody = 3 * 1024 * 1024;
 
 /** The fake cluster behind HTTP on loopback, with the real protocol, for our client and kubectl. */
 export class FakeKubernetesServer extends FakeCluster {
@@ -106,7 +105,7 @@ export class FakeKubernetesServer extends FakeCluster {
       if (!isLoggedIn) throw new Refusal(401, "Unauthorized", "Unauthorized");
       const isWatch = method === "GET" && ["1", "true"].includes(query.get("watch") ?? "");
       if (isWatch && path === "/api/v1/nodes") return serveWatch(this.store, query, viewOf(accept), response);
-      const text = await bodyOf(request);
+      const sent = await text(request);
       const contentType = headers["content-type"] ?? "";
       const { status, body } = this.answer({
         method,
@@ -114,7 +113,7 @@ export class FakeKubernetesServer extends FakeCluster {
         query,
         accept,
         contentType,
-        body: () => parse(text),
+        body: () => parse(sent),
       });
       send(response, status, body);
     } catch (error) {
@@ -149,17 +148,6 @@ function send(
   const type = isText ? "text/plain" : "application/json";
   response.writeHead(status, { "content-type": type, ...headers });
   response.end(isText ? body : JSON.stringify(body));
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of request as AsyncIterable<Buffer>) {
-    size += piece.length;
-    if (size > largestBody) throw new Refusal(413, "RequestEntityTooLarge", "the request is too large");
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString();
 }
 
 function parse(body: string): Json {

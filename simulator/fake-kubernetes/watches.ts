@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { selectionOf } from "./lists.ts";
 import type { NodeChange, NodeStore } from "./node-store.ts";
-import { type Json, type JsonObject, type NodeObject, statusOf } from "./objects.ts";
+import { type Json, type NodeObject, statusOf } from "./objects.ts";
 import { type View, viewOne } from "./views.ts";
 
 /** Streams changes to one client until it disconnects or its timeout ends. */
@@ -18,21 +18,16 @@ export function serveWatch(
     const type = seenAs(change, selects);
     if (type) sendNode(type, change.node);
   };
-  const bookmark = (annotations?: JsonObject) => {
+  const bookmark = () => {
     const metadata = { resourceVersion: String(store.version), creationTimestamp: null };
-    send("BOOKMARK", {
-      kind: "Node",
-      apiVersion: "v1",
-      metadata: annotations ? { ...metadata, annotations } : metadata,
-    });
+    send("BOOKMARK", { kind: "Node", apiVersion: "v1", metadata });
   };
 
   response.writeHead(200, { "content-type": "application/json" });
   response.flushHeaders();
   const from = query.get("resourceVersion") ?? "";
-  if (from === "" || from === "0" || query.get("sendInitialEvents") === "true") {
+  if (from === "" || from === "0") {
     for (const node of store.all().filter(selects)) sendNode("ADDED", node);
-    if (query.get("sendInitialEvents") === "true") bookmark({ "k8s.io/initial-events-end": "true" });
   } else {
     const missed = store.since(Number(from));
     if (!missed) {
