@@ -18,7 +18,7 @@ import { HolderFunctions, holdTimeout } from "./functions/functions.ts";
 import type { HolderFunction } from "./functions/holder-function.ts";
 import { Alarms } from "./monitoring/alarms.ts";
 import { HolderDashboard } from "./monitoring/dashboard.ts";
-import { HolderMetrics } from "./monitoring/metrics.ts";
+import { type MetricOf, metricsOf } from "./monitoring/metrics.ts";
 import { networkOf } from "./network.ts";
 import { dashboardUrl } from "./partition.ts";
 import type { KarpenterNodeHolderProps } from "./props.ts";
@@ -68,7 +68,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
   readonly forceReleaseCommand: string;
   /** With `access: "manual"`, the roles that need an access entry in group karpenter-node-holder. */
   readonly rolesToAdmit: readonly IRole[];
-  private readonly metrics: HolderMetrics;
+  private readonly metricOf: MetricOf;
   private readonly watch: Alarms;
   private readonly triggers: Triggers;
 
@@ -121,13 +121,13 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     this.forceReleaseCommand = forceRelease(release.fn);
     this.rolesToAdmit = plan.access === "manual" ? functions.all.map(({ role }) => role) : [];
 
-    this.metrics = new HolderMetrics(cluster, periodWithASweep(plan));
+    this.metricOf = metricsOf(cluster, periodWithASweep(plan));
     this.watch = new Alarms(this, "Alarms", {
       name,
       settings: plan.settings,
       monitoring: plan.monitoring,
       runbookUrl: plan.runbookUrl,
-      metrics: this.metrics,
+      metric: this.metricOf,
       functions: { hold: hold.fn, release: release.fn, sweep: sweep.fn, control: control.fn },
       deadLetters: {
         launches: launches.deadLetters,
@@ -139,7 +139,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
     this.alarms = this.watch.all;
     if (plan.alarms === "notify") this.watch.requireActions(this);
     if (props.alarmTopic) this.addAlarmAction(new SnsAction(props.alarmTopic));
-    const shown = { name, metrics: this.metrics, alarms: this.alarms };
+    const shown = { name, metric: this.metricOf, alarms: this.alarms };
     if (plan.monitoring === "full") this.dashboardName = new HolderDashboard(this, "Dashboard", shown).name;
 
     const triggerParts = { launches, settings: plan.settings, kmsKeyArn: plan.kmsKeyArn };
@@ -198,7 +198,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
 
   /** Any of the holder's own metrics. */
   metric(name: MetricName, statistic: string): Metric {
-    return this.metrics.metric(name, statistic);
+    return this.metricOf(name, statistic);
   }
 
   /** How many nodes are held now. */

@@ -15,7 +15,7 @@ import type { Settings } from "../../lambda/settings.ts";
 import { type AlarmHeading, alarmName } from "../names.ts";
 import { settingsTable } from "../settings/deployment.ts";
 import type { Plan } from "../settings/plan.ts";
-import type { HolderMetrics } from "./metrics.ts";
+import type { MetricOf } from "./metrics.ts";
 import { refuseUnusableTopics } from "./topic-key.ts";
 
 export type WatchedParts = Readonly<{
@@ -26,7 +26,7 @@ export type WatchedParts = Readonly<{
   /** Where docs/operating.md is read. */
   runbookUrl: string;
   /** Their periods are long enough to contain a sweep. */
-  metrics: HolderMetrics;
+  metric: MetricOf;
   /** Each by the name under which its alarm is known. */
   functions: Readonly<Record<string, IFunction>>;
   deadLetters: Readonly<Record<string, IQueue>>;
@@ -116,7 +116,7 @@ export class Alarms extends Construct {
 Every minute CloudWatch evaluates periods that end now, so the same events may fall into different periods. An alarm
 that counts within one long period does not flap; several periods in a row are for what each period finds anew.
 */
-function watches({ settings, metrics, functions, deadLetters, sweepTimer }: WatchedParts): readonly Watch[] {
+function watches({ settings, metric, functions, deadLetters, sweepTimer }: WatchedParts): readonly Watch[] {
   const { sweepEvery, initialDelay, maxHold } = settings;
   const always: Watch[] = [
     ...Object.entries(deadLetters).map(
@@ -148,7 +148,7 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
       heading: "release-overdue",
       severity: "page",
       description: "Nodes are held longer than their hold.",
-      metric: metrics.metric("ReleaseLagMs", "Maximum"),
+      metric: metric("ReleaseLagMs", "Maximum"),
       // A one-shot may fire a minute late, and the next sweep replaces a lost one: this is later than both.
       threshold: 2 * sweepEvery + minutes(2),
       periods: 1,
@@ -156,7 +156,7 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
     {
       heading: "marks-orphaned",
       description: "Nodes carry marks of ended holds, and the sweep cannot remove them.",
-      metric: metrics.metric("OrphansFound", "Sum"),
+      metric: metric("OrphansFound", "Sum"),
       // The sweep that finds an orphan removes it; found three times, it does not.
       threshold: 0,
       periods: 3,
@@ -164,7 +164,7 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
     {
       heading: "patches-failing",
       description: "Some nodes can be neither marked nor released.",
-      metric: metrics.metric("NodePatchFailures", "Sum"),
+      metric: metric("NodePatchFailures", "Sum"),
       // One node's failure fails no function: the next pass retries, and three times in a row that did not help.
       threshold: 0,
       periods: 3,
@@ -172,7 +172,7 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
     {
       heading: "rights-missing",
       description: "The cluster has not given the holder all of its rights.",
-      metric: metrics.metric("RightsMissing", "Sum"),
+      metric: metric("RightsMissing", "Sum"),
       // Every pass finds it anew; a deployment may give the rights some minutes after the functions.
       threshold: 0,
       periods: 3,
@@ -181,7 +181,7 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
       heading: "sweep-silent",
       severity: "page",
       description: "The sweep, which repairs what lost events left, does not run to its end.",
-      metric: metrics.metric("HoldActive", "SampleCount"),
+      metric: metric("HoldActive", "SampleCount"),
       // Every sweep emits HoldActive, so a period without data means that no sweep ended. So does the installation of
       // the rights in the cluster, after which the timer is created: a new deployment sets off no alarm.
       threshold: 1,
@@ -194,7 +194,7 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
       heading: "slow-protection",
       description: "Launches protect the cluster later than they should.",
       // Only a launch that starts a hold emits this, so an hour has few values.
-      metric: metrics.metric("LaunchToProtectedMs", "p50").with({ period: Duration.hours(1) }),
+      metric: metric("LaunchToProtectedMs", "p50").with({ period: Duration.hours(1) }),
       // Bus, queue and function take seconds; Karpenter may check a node again after 15 s. A minute is late.
       threshold: initialDelay + minutes(1),
       periods: 1,
@@ -206,7 +206,7 @@ function watches({ settings, metrics, functions, deadLetters, sweepTimer }: Watc
     severity: "page",
     first: "status",
     description: "Launches hold nodes for longer than maxHold allows.",
-    metric: metrics.metric("OldestHoldMs", "Maximum"),
+    metric: metric("OldestHoldMs", "Maximum"),
     // As much later than the cap as a release may be.
     threshold: maxHold + 2 * sweepEvery + minutes(2),
     periods: 1,

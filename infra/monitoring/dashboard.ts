@@ -10,11 +10,11 @@ import {
 } from "aws-cdk-lib/aws-cloudwatch";
 import { Construct } from "constructs";
 import { dashboardName } from "../names.ts";
-import type { HolderMetrics } from "./metrics.ts";
+import type { MetricOf } from "./metrics.ts";
 
 type Shown = Readonly<{
   name: string;
-  metrics: HolderMetrics;
+  metric: MetricOf;
   alarms: readonly IAlarm[];
 }>;
 
@@ -22,11 +22,10 @@ type Shown = Readonly<{
 export class HolderDashboard extends Construct {
   readonly name: string;
 
-  constructor(scope: Construct, id: string, { name, metrics, alarms }: Shown) {
+  constructor(scope: Construct, id: string, { name, metric, alarms }: Shown) {
     super(scope, id);
     this.name = dashboardName(name);
-    const count = (name: Parameters<HolderMetrics["metric"]>[0], label: string) =>
-      metrics.metric(name, Stats.SUM, label);
+    const count = (name: Parameters<MetricOf>[0], label: string) => metric(name, Stats.SUM, label);
     new Dashboard(this, "Dashboard", {
       dashboardName: this.name,
       defaultInterval: Duration.hours(12),
@@ -45,10 +44,10 @@ export class HolderDashboard extends Construct {
             count("HoldsStarted", "started"),
             count("HoldsExtended", "extended"),
             count("HoldsCapped", "capped"),
-            metrics.metric("HoldActive", Stats.MAXIMUM, "active"),
+            metric("HoldActive", Stats.MAXIMUM, "active"),
           ]),
           graph("Nodes", [
-            metrics.metric("NodesHeldNow", Stats.MAXIMUM, "held"),
+            metric("NodesHeldNow", Stats.MAXIMUM, "held"),
             count("NodesHeld", "marked"),
             count("NodesReleased", "released"),
           ]),
@@ -61,8 +60,8 @@ export class HolderDashboard extends Construct {
           graph("Superfluous time, ms", [count("SuperfluousMs", "of held nodes")]),
         ],
         [
-          graph("From launch to protected, ms", percentiles(metrics, "LaunchToProtectedMs")),
-          graph("Release later than due, ms", percentiles(metrics, "ReleaseLagMs")),
+          graph("From launch to protected, ms", percentiles(metric, "LaunchToProtectedMs")),
+          graph("Release later than due, ms", percentiles(metric, "ReleaseLagMs")),
           graph("Repairs and failures", [
             count("MissedLaunches", "launches whose event was lost"),
             count("OrphansFound", "orphaned marks"),
@@ -79,5 +78,5 @@ export class HolderDashboard extends Construct {
 const graph = (title: string, left: IMetric[]): IWidget =>
   new GraphWidget({ title, left, width: 8, height: 6 });
 
-const percentiles = (metrics: HolderMetrics, name: "LaunchToProtectedMs" | "ReleaseLagMs"): IMetric[] =>
-  ["p50", "p90", "p99"].map((statistic) => metrics.metric(name, statistic, statistic));
+const percentiles = (metric: MetricOf, name: "LaunchToProtectedMs" | "ReleaseLagMs"): IMetric[] =>
+  ["p50", "p90", "p99"].map((statistic) => metric(name, statistic, statistic));
