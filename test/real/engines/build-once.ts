@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatDuration } from "../../../lambda/core/duration.ts";
 import { isAlive } from "./process-table.ts";
+import { go } from "./tools.ts";
 
 /** All builds are in this ignored folder; worktrees may share one with KNH_BUILD. */
 export const buildFolder = resolve(process.env.KNH_BUILD ?? join(import.meta.dirname, "../../../build"));
@@ -28,6 +29,17 @@ export async function once(
     await logTime(name, build);
     writeFileSync(stamp, wanted);
   });
+}
+
+/** Builds the Go program of a folder beside this file; returns its path. */
+export async function buildChecker(name: "cel" | "hcl"): Promise<string> {
+  const folder = join(import.meta.dirname, name);
+  const program = join(buildFolder, "bin", `check-${name}`);
+  const sources = globSync("*", { cwd: folder }).sort();
+  await once(name, [import.meta.filename, ...sources.map((file) => join(folder, file))], async () => {
+    await go(["-C", folder, "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "."]);
+  });
+  return program;
 }
 
 function hashOf(inputs: readonly string[]): string {

@@ -14,7 +14,8 @@ import { admitted, refused } from "../../cluster-access/policy-cases.ts";
 import { annotate, both, forms, merge, type Node, path } from "../../cluster-access/policy-requests.ts";
 import { type Form, updateBy } from "../../cluster-access/policy-updates.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
-import { buildCel, decideByOldestCel } from "../engines/cel.ts";
+import { buildChecker } from "../engines/build-once.ts";
+import { decideByOldestCel } from "../engines/cel.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 import { forgedOwners } from "../worlds/forged-owners.ts";
@@ -31,7 +32,7 @@ const policy = policySpec(annotation, holderGroup);
 const isOfPolicy = (decision: string) =>
   policy.validations?.some(({ message }) => message === decision) === true;
 describe("the oldest Kubernetes that has policies", () => {
-  beforeAll(buildCel);
+  beforeAll(() => buildChecker("cel"));
 
   it("decides alike", async () => {
     const cases = [...admitted, ...refused];

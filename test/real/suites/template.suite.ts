@@ -16,7 +16,7 @@ import { comparable } from "../../support/comparable-template.ts";
 import { newFolder } from "../../support/new-folder.ts";
 import { otherCosts, otherValues } from "../../support/other-values.ts";
 import { buildPython } from "../engines/build.ts";
-import { buildHcl } from "../engines/hcl.ts";
+import { buildChecker } from "../engines/build-once.ts";
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "../../..");
@@ -80,7 +80,7 @@ describe("the Terraform module", () => {
     const given = { prefix: "p/", bucket: "assets", ...variables };
     const names = ["template", "problems", "code"];
     const words = ["evaluate", module, JSON.stringify(given), ...names];
-    return JSON.parse((await run(await buildHcl(), words, { maxBuffer: 2 ** 24 })).stdout);
+    return JSON.parse((await run(await buildChecker("hcl"), words, { maxBuffer: 2 ** 24 })).stdout);
   };
   const inSnakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   /** The same settings as variables. */
@@ -198,5 +198,5 @@ describe("the Terraform module", () => {
 it("Terraform can parse its module, and would not format it differently", async () => {
   const files = globSync("terraform/*.tf", { cwd: root });
   expect(files.length).toBeGreaterThan(3);
-  expect((await run(await buildHcl(), files, { cwd: root })).stdout).toBe("");
+  expect((await run(await buildChecker("hcl"), files, { cwd: root })).stdout).toBe("");
 });
