@@ -9,15 +9,14 @@ import { kubeconfigLogin } from "../../../local/run/kubeconfig-login.ts";
 import { manifestYaml } from "../../../local/run/manifest-yaml.ts";
 import { chartFolder } from "../../../scripts/chart.ts";
 import { buildCommandLine } from "../../../scripts/package.ts";
-import { holdId } from "../../../simulator/hold-ids.ts";
-import { both, merge, path } from "../../cluster-access/policy-requests.ts";
+import { path } from "../../cluster-access/policy-requests.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { HolderProcess } from "../../support/holder-process.ts";
 import { newFolder } from "../../support/new-folder.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 import { annotation, everything, helm, minimal, namespace, releaser, type Values } from "./helm.ts";
-import { createNode, outcomeOf, patched, removeNode, soon } from "./tried-node.ts";
+import { createNode, outcomeOf, soon, untilInForce } from "./tried-node.ts";
 
 /** The files of the image, as the Dockerfile copies them from a built package; returns its program. */
 async function unpackImage(): Promise<string> {
@@ -147,16 +146,7 @@ export function installedChart(): void {
 
   it("lets its account change nothing but marks", async () => {
     const holder = await clientAs(holderName);
-    const tried = async (change: Parameters<typeof merge>[0]) => {
-      await createNode(admin, {});
-      const outcome = await outcomeOf(holder, patched(merge(change)));
-      await removeNode(admin);
-      return outcome;
-    };
-    await until("the rights and the policy to be in force", async () => {
-      const outcomes = [await tried(both(holdId(1), "true")), await tried({ labels: { x: "y" } })];
-      return outcomes.join() === "admitted,refused by the policy";
-    });
+    await untilInForce(admin, holder);
     // `hold=auto`, the default, lists pods.
     expect(await outcomeOf(holder, { method: "GET", path: "/api/v1/pods" })).toBe("admitted");
     for (const denied of ["/api/v1/configmaps", "/api/v1/secrets"])

@@ -1,8 +1,10 @@
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import type { KubernetesCall, KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { isRefusedByAdmission, isStatus } from "../../../lambda/kubernetes/error.ts";
-import { callsThatMake, type Node, path } from "../../cluster-access/policy-requests.ts";
+import { holdId } from "../../../simulator/hold-ids.ts";
+import { both, callsThatMake, merge, type Node, path } from "../../cluster-access/policy-requests.ts";
 import { within } from "../../support/context.ts";
+import { until } from "../engines/processes.ts";
 
 export const soon = () => within(30_000);
 
@@ -32,6 +34,18 @@ export async function createNode(admin: KubernetesClient, node: Node): Promise<u
 
 export const removeNode = (admin: KubernetesClient) =>
   admin.call({ method: "DELETE", path }, soon()).catch(() => {});
+
+/** Waits until the rights of the holder and the policy are in force. */
+export const untilInForce = (admin: KubernetesClient, holder: KubernetesClient) =>
+  until("the rights and the policy to be in force", async () => {
+    const outcomes: string[] = [];
+    for (const change of [both(holdId(1), "true"), { labels: { x: "y" } }]) {
+      await createNode(admin, {});
+      outcomes.push(await outcomeOf(holder, patched(merge(change))));
+      await removeNode(admin);
+    }
+    return outcomes.join() === "admitted,refused by the policy";
+  });
 
 /** "admitted", or what refused it: RBAC with 403, the policy with 422, a cause and its name. */
 export async function outcomeOf(holder: KubernetesClient, call: KubernetesCall): Promise<string> {
