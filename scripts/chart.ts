@@ -18,58 +18,45 @@ import { settingsSchema } from "./settings-schema.ts";
 
 export const chartFolder = join(import.meta.dirname, "../charts", holderName);
 
-type Value = Readonly<{ help: string; value: unknown; schema?: object }>;
-const text = (help: string, value = "", schema?: object): Value => ({
-  help,
-  value,
-  ...(schema && { schema }),
-});
-const flag = (help: string, value = false): Value => ({ help, value });
-const map = (help: string, value: object = {}): Value => ({ help, value });
-const list = (help: string): Value => ({ help, value: [] });
+type Value = readonly [help: string, value: unknown, schema?: object];
 
 /** The values beside the settings; a dot leads into an object. */
 const valuesOf = (image: string): Readonly<Record<string, Value>> => ({
-  "image.repository": text("the image", image),
-  "image.tag": text("its tag; the chart's appVersion if empty"),
-  "image.pullPolicy": text("when it is pulled", "IfNotPresent", {
-    enum: ["Always", "IfNotPresent", "Never"],
-  }),
-  imagePullSecrets: list("Secrets to pull it with, each like {name: registry}"),
-  "serviceAccount.annotations": map("annotations of the ServiceAccount"),
-  podAnnotations: map("annotations of the Pod"),
-  podLabels: map("labels of the Pod beside the chart's"),
-  resources: map("of the container", {
-    requests: { cpu: "50m", memory: "128Mi" },
-    limits: { memory: "512Mi" },
-  }),
-  nodeSelector: map("labels of the nodes on which the Pod may run"),
-  tolerations: list("taints that the Pod tolerates"),
-  affinity: map("affinity of the Pod"),
-  priorityClassName: text("priority class of the Pod"),
-  replicas: {
-    ...{ help: "2 for one that waits to take over", value: 1 },
-    schema: { type: "integer", minimum: 1, maximum: 2 },
-  },
-  "storage.enabled": flag(
+  "image.repository": ["the image", image],
+  "image.tag": ["its tag; the chart's appVersion if empty", ""],
+  "image.pullPolicy": ["when it is pulled", "IfNotPresent", { enum: ["Always", "IfNotPresent", "Never"] }],
+  imagePullSecrets: ["Secrets to pull it with, each like {name: registry}", []],
+  "serviceAccount.annotations": ["annotations of the ServiceAccount", {}],
+  podAnnotations: ["annotations of the Pod", {}],
+  podLabels: ["labels of the Pod beside the chart's", {}],
+  resources: ["of the container", { requests: { cpu: "50m", memory: "128Mi" }, limits: { memory: "512Mi" } }],
+  nodeSelector: ["labels of the nodes on which the Pod may run", {}],
+  tolerations: ["taints that the Pod tolerates", []],
+  affinity: ["affinity of the Pod", {}],
+  priorityClassName: ["priority class of the Pod", ""],
+  replicas: ["2 for one that waits to take over", 1, { type: "integer", minimum: 1, maximum: 2 }],
+  "storage.enabled": [
     "keep the record on a volume; without one, each new Pod forgets requests, pauses and history",
-  ),
-  "storage.size": text("size of the volume", "1Gi"),
-  "storage.className": text("its storage class; the cluster's default if empty, none if -"),
-  releaseOnUninstall: flag("release all nodes after an uninstall, by a Job that may take four minutes", true),
-  "networkPolicy.enabled": flag("let only the peers in `from` open the metrics port; probes still work"),
-  "networkPolicy.from": list("peers of a NetworkPolicy, each like {namespaceSelector: {...}}; none if empty"),
-  "serviceMonitor.enabled": flag(
+    false,
+  ],
+  "storage.size": ["size of the volume", "1Gi"],
+  "storage.className": ["its storage class; the cluster's default if empty, none if -", ""],
+  releaseOnUninstall: ["release all nodes after an uninstall, by a Job that may take four minutes", true],
+  "networkPolicy.enabled": ["let only the peers in `from` open the metrics port; probes still work", false],
+  "networkPolicy.from": ["peers of a NetworkPolicy, each like {namespaceSelector: {...}}; none if empty", []],
+  "serviceMonitor.enabled": [
     "a Service and a ServiceMonitor for the Prometheus operator, whose CRDs must exist",
-  ),
-  "serviceMonitor.interval": text("how often Prometheus scrapes", "1m"),
-  "serviceMonitor.labels": map("labels by which your Prometheus selects the ServiceMonitor"),
-  "prometheusRule.enabled": flag(
+    false,
+  ],
+  "serviceMonitor.interval": ["how often Prometheus scrapes", "1m"],
+  "serviceMonitor.labels": ["labels by which your Prometheus selects the ServiceMonitor", {}],
+  "prometheusRule.enabled": [
     "a PrometheusRule with the alerts of alerts.yaml, for the Prometheus operator, whose CRDs must exist",
-  ),
-  "prometheusRule.labels": map("labels by which your Prometheus selects it"),
-  "grafanaDashboard.enabled": flag("a ConfigMap with a dashboard, which Grafana's sidecar loads"),
-  "grafanaDashboard.labels": map("labels by which the sidecar selects it", { grafana_dashboard: "1" }),
+    false,
+  ],
+  "prometheusRule.labels": ["labels by which your Prometheus selects it", {}],
+  "grafanaDashboard.enabled": ["a ConfigMap with a dashboard, which Grafana's sidecar loads", false],
+  "grafanaDashboard.labels": ["labels by which the sidecar selects it", { grafana_dashboard: "1" }],
 });
 
 type Package = Readonly<{
@@ -118,7 +105,7 @@ function valuesYaml(values: Readonly<Record<string, Value>>): string {
   for (const [name, setting] of Object.entries<Setting>(runSettings))
     lines.push(...settingLines(name, setting));
   let object = "";
-  for (const [path, { help, value }] of Object.entries(values)) {
+  for (const [path, [help, value]] of Object.entries(values)) {
     const [name = "", inner] = path.split(".");
     if (inner !== undefined && name !== object) lines.push(`${name}:`);
     object = name;
@@ -149,7 +136,7 @@ function schemaOf(values: Readonly<Record<string, Value>>) {
   const { $schema, ...settings } = settingsSchema();
   const properties: Record<string, object> = { settings };
   const inner: Record<string, Record<string, object>> = {};
-  for (const [path, { help, value, schema }] of Object.entries(values)) {
+  for (const [path, [help, value, schema]] of Object.entries(values)) {
     const [name = "", field] = path.split(".");
     const property = { description: help, type: typeOf(value), ...schema };
     if (field === undefined) properties[name] = property;

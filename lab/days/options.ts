@@ -11,7 +11,7 @@ import type { Source } from "./spec.ts";
 import { generators } from "./traces/names.ts";
 import { columns as podColumns } from "./traces/pods.ts";
 import { armNames } from "./whole.ts";
-import { aboutWorlds, instanceTypes, worlds } from "./worlds.ts";
+import { instanceTypes, worlds } from "./worlds.ts";
 
 /** The command line as it was given; a list that was not given is undefined. */
 export type Options = Readonly<{
@@ -169,7 +169,7 @@ const armsHelp = (): string =>
 const typesHelp = (): string =>
   [
     "Worlds of instance types:",
-    ...rows([...worlds.keys()].map((name) => [name, aboutWorlds[name] ?? ""])),
+    ...rows([...worlds].map(([name, { about }]) => [name, about])),
     `  or instance types: ${list([...instanceTypes.keys()])}`,
   ].join("\n");
 

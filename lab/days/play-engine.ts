@@ -5,9 +5,9 @@ import type { RawSettings } from "../../lambda/settings.ts";
 import { buildLab } from "../../test/real/engines/build-lab.ts";
 import type { EngineConfig } from "./config.ts";
 import { EngineError, EngineProcess } from "./engine-process.ts";
-import { type HolderFigures, runHolder } from "./holder/holder.ts";
+import { runHolder } from "./holder/holder.ts";
 import { LockStep } from "./holder/lock-step.ts";
-import { type EngineResult, parseEngineResult } from "./result.ts";
+import { type EngineResult, type HolderFigures, parseEngineResult } from "./result.ts";
 
 type Options = Readonly<{
   karpenter: string;

@@ -39,7 +39,7 @@ function resultOf({ spec, trace, key }: Prepared, { result, holder }: Ended): Ru
     seed: spec.seed,
     ...counted,
     bounds: allWeights.map((weights) => ({ ...weights, cost: leastCost(trace, types, weights.launch) })),
-    ...(holder && { holder: { ...holder, errors: [...holder.errors] } }),
+    ...(holder && { holder }),
     key,
     about: trace.about ?? "",
     lasts: trace.lasts,

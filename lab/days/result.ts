@@ -39,6 +39,9 @@ const holderFigures = v.object({
   errors: v.array(v.string()),
 });
 
+/** What the holder itself reports about a run. */
+export type HolderFigures = v.InferOutput<typeof holderFigures>;
+
 /** One run, as a line of JSON has it. */
 const runResult = v.object({
   arm: v.string(),

@@ -57,25 +57,26 @@ export const instanceTypes: ReadonlyMap<string, InstanceType> = new Map(
 
 const upTo16 = ["large", "xlarge", "2xlarge", "4xlarge"];
 
-/** Which instance types there are, by the name of the world. */
-export const worlds: ReadonlyMap<string, readonly string[]> = new Map([
-  ["one", ["m.2xlarge"]],
-  ["four", upTo16.map((size) => `m.${size}`)],
-  ["families", ["c", "r"].flatMap((kind) => upTo16.map((size) => `${kind}.${size}`))],
-]);
+type World = Readonly<{ about: string; types: readonly string[] }>;
+const sized = (...kinds: readonly string[]) =>
+  kinds.flatMap((kind) => upTo16.map((size) => `${kind}.${size}`));
 
-export const aboutWorlds: Readonly<Record<string, string>> = {
-  one: "one size, of 8 cores",
-  four: "four sizes, of 2 to 16 cores",
-  families: "two families, with 2 and 8 GiB a core, of 2 to 16 cores each",
-};
+/** Which instance types there are, by the name of the world. */
+export const worlds: ReadonlyMap<string, World> = new Map([
+  ["one", { about: "one size, of 8 cores", types: ["m.2xlarge"] }],
+  ["four", { about: "four sizes, of 2 to 16 cores", types: sized("m") }],
+  [
+    "families",
+    { about: "two families, with 2 and 8 GiB a core, of 2 to 16 cores each", types: sized("c", "r") },
+  ],
+]);
 
 /** Costs are counted in minutes of a node of this many cores. */
 export const baseCores = 8;
 
 /** The instance types of a world, or those whose names are joined by `+`. */
 export const typesOf = (world: string): readonly InstanceType[] =>
-  (worlds.get(world) ?? world.split("+")).map((name) => {
+  (worlds.get(world)?.types ?? world.split("+")).map((name) => {
     const type = instanceTypes.get(name);
     if (!type) throw new Error(`there is no instance type ${name}`);
     return type;

@@ -13,21 +13,13 @@ import { launchEvent } from "../../../simulator/fake-ec2.ts";
 import { MemoryTable } from "../../../simulator/memory-table.ts";
 import { VirtualClock } from "../../../simulator/virtual-clock.ts";
 import type { EngineProcess } from "../engine-process.ts";
+import type { HolderFigures } from "../result.ts";
 import { ReportedInstances, withAwsIds } from "./instances.ts";
 import { LockStep, type Turn } from "./lock-step.ts";
 
 /*
  * The holder as it is deployed, in lock-step with the engine: this file alone knows how a holder is put together.
  */
-
-/** What the holder itself reports about a run. */
-export type HolderFigures = Readonly<{
-  holds: number;
-  turns: number;
-  calls: number;
-  /** What it logged as errors; a run with any proves nothing. */
-  errors: readonly string[];
-}>;
 
 const metrics: Metrics = { add: () => {} };
 

@@ -3,6 +3,7 @@ import { messageOf, TryAgainError } from "../../../lambda/core/errors.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError, meaningOf, statusIn } from "../../../lambda/kubernetes/error.ts";
 import { EngineError, type EngineProcess } from "../engine-process.ts";
+import type { EngineLaunch } from "./instances.ts";
 
 const time = v.pipe(v.number(), v.finite());
 const turnSchema = v.object({
@@ -18,7 +19,7 @@ const answerSchema = v.object({ id: v.number(), status: v.number(), body: v.opti
 /** What the engine reports when it is our turn. */
 export type Turn = Readonly<{
   now: Date;
-  launches: readonly Readonly<{ instance: string; nodePool: string; launchedAt: number }>[];
+  launches: readonly EngineLaunch[];
   gone: readonly string[];
 }>;
 
