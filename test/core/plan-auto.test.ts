@@ -1,28 +1,17 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
-import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { getStatus } from "../../lambda/core/operate/status.ts";
 import { noPauses } from "../../lambda/core/pauses.ts";
 import type { Account } from "../../lambda/core/pays.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
-import { type ScopeRecord, withoutHold } from "../../lambda/core/record.ts";
+import { withoutHold } from "../../lambda/core/record.ts";
 import { untilOf } from "../../lambda/core/requests.ts";
 import { sweep } from "../../lambda/core/sweep.ts";
 import { accountOf } from "../../lambda/core/view.ts";
-import {
-  aClaim,
-  aHeldRecord,
-  aHold,
-  aNode,
-  aRecord,
-  aRequest,
-  markOf,
-  someRules,
-} from "../support/builders.ts";
+import { aClaim, aHeldRecord, aHold, aRecord, someRules } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
 import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
-import { aBound } from "./rooms.ts";
 
 const rules = someRules({ auto: true });
 const learned = [minutes(12), -minutes(3)];
@@ -191,88 +180,5 @@ describe("at the end of a hold with hold=auto", () => {
   it("a release by hand ends it whatever runs", () => {
     const released = { ...ending, released: { at: at(125), because: "now" } };
     expect(ended(126, ["a"], released).record.hold?.ended).toBeDefined();
-  });
-});
-
-describe("with hold=auto, pods are read", () => {
-  const view = { at: at(0), nodes: [], claims: [aClaim("a")], pods: [] };
-  const nodes = nodesNamed(["a"], { nextReadAt: at(11) });
-
-  it("once a minute while launches hold, also where no node is superfluous", () => {
-    expect(accountOf(view, record, rules, at(10)).nextReadAt).toEqual(at(11));
-    expect(planAt(10, { record, rules, nodes }).oneShot).toEqual(at(11));
-  });
-
-  it("when a node is due, but not before half a minute is over", () => {
-    const claim = (name: string, cpu: number) =>
-      aClaim(name, { room: { allocatable: { cpu, pods: 9 }, labels: {}, taints: [], isOpen: true } });
-    const two = { ...view, at: at(10), claims: [claim("a", 8), claim("b", 8)] };
-    const nextAt = (since: Date) => {
-      const pauses = { ...noPauses, open: [{ since, level: 0 }] };
-      const account = { ...learnedAlone, nodes: 2, pauses };
-      return accountOf(two, { ...record, account }, rules, at(10)).nextReadAt;
-    };
-    // An empty node is due after the five minutes of a relaunch.
-    expect(nextAt(after(at(5), seconds(45)))).toEqual(after(at(10), seconds(45)));
-    expect(nextAt(after(at(5), seconds(10)))).toEqual(after(at(10), seconds(30)));
-    expect(nextAt(at(8))).toEqual(at(11));
-  });
-
-  it("less often where there are tens of thousands", () => {
-    const pods = Array(25_000).fill(aBound("a"));
-    expect(accountOf({ ...view, pods }, record, rules, at(10)).nextReadAt).toEqual(at(13));
-  });
-
-  it("and decide by what was there when they were read, also where the pass goes on much later", () => {
-    const open = { ...learnedAlone, nodes: 1, pauses: { ...noPauses, open: [{ since: at(4), level: 0 }] } };
-    const before = { ...record, account: open };
-    const room = { allocatable: {}, labels: {}, taints: [], isOpen: true };
-    const claims = [aClaim("a", { room })];
-    const letGoBy = (minute: number) =>
-      accountOf({ ...view, claims, at: at(minute) }, before, rules, at(10)).account?.letGo;
-    expect(letGoBy(8)).toEqual({});
-    expect(letGoBy(9)).toEqual({ a: at(9) });
-  });
-
-  it("and no node is let go that its user holds or excludes", () => {
-    const open = [0, 1, 2, 3].map((level) => ({ since: at(4), level }));
-    const before = { ...record, account: { ...learnedAlone, nodes: 4, pauses: { ...noPauses, open } } };
-    const room = { allocatable: {}, labels: {}, taints: [], isOpen: true };
-    const nodes = [
-      aNode("held", { annotations: { [rules.holdAnnotation]: "true" } }),
-      aNode("excluded", { labels: { [holdLabel]: "never" } }),
-      aNode("both", {
-        ...markOf(),
-        writers: [{ manager: "argo", annotations: [rules.holdAnnotation] }],
-      }),
-      aNode("ours"),
-    ];
-    const seen = { at: at(10), nodes, claims: nodes.map(({ name }) => aClaim(name, { room })), pods: [] };
-    expect(accountOf(seen, before, rules, at(10)).account?.letGo).toEqual({ ours: at(10) });
-  });
-
-  it("and nothing counts as spared while it observes", () => {
-    expect(accountOf(view, record, rules, at(10)).since).toBeDefined();
-    expect(accountOf(view, record, { ...rules, mode: "observe" }, at(10)).since).toBeUndefined();
-  });
-
-  it("not before the end of a request, since it lets no node go", () => {
-    const requests = [aRequest({ until: at(40) })];
-    expect(planAt(10, { record: { ...record, requests }, rules, nodes }).oneShot).toEqual(at(40));
-  });
-
-  it("and a node counts as let go where launches hold alone", () => {
-    const since = { superfluous: minutes(1), letGo: 2, spared: 0, evictionsSpared: 0 };
-    const letGo = (requests: ScopeRecord["requests"]) => {
-      const plan = planAt(10, { record: { ...record, requests }, rules, nodes: { ...nodes, since } });
-      return [plan.since?.letGo, plan.record.figures.letGo];
-    };
-    expect(letGo([])).toEqual([2, 2]);
-    expect(letGo([aRequest({ until: at(40) })])).toEqual([0, 0]);
-  });
-
-  it("never where nothing is held", () => {
-    expect(planAt(10, { record: aRecord(), rules, nodes }).oneShot).toBeUndefined();
-    expect(planAt(hours(3) / minutes(1), { record, rules, nodes: noJobs }).oneShot).toBeUndefined();
   });
 });
