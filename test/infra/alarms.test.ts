@@ -41,11 +41,6 @@ it("names an alarm's urgency and the first command, and links to its entry", () 
   }
 });
 
-it("links to the runbook's own copy where there is one", () => {
-  const own = alarm("sweep-silent", { runbookUrl: "https://wiki.example.com/runbook" });
-  expect(own?.AlarmDescription).toMatch(/ See https:\/\/wiki\.example\.com\/runbook#sweep-silent$/);
-});
-
 it("creates the alarm on silent sweeps only when the timer and the rights in the cluster are there", () => {
   const found = [...resourcesOf(template, "AWS::CloudWatch::Alarm").values()];
   const silent = found.find(({ Properties }) => Properties.AlarmName === `${prefix}sweep-silent`);

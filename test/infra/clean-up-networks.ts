@@ -38,10 +38,6 @@ export const wayOut = [
 type Case = Readonly<{ fill: (stack: Stack) => unknown; needs: readonly string[]; context?: object }>;
 
 export const networks: Readonly<Record<string, Case>> = {
-  "ids, with nothing of the network in the stack": {
-    fill: (stack) => holderIn(stack, { subnetIds: ["subnet-a"], securityGroupIds: ["sg-a"] }),
-    needs: ["AWS::IAM::Policy", "AWS::IAM::Role", "AWS::Lambda::Function", "AWS::Logs::LogGroup"],
-  },
   "a VPC of the stack with NAT": {
     fill: (stack) =>
       clusterIn(stack).connections.allowFrom(holderIn(stack, { vpc: vpcIn(stack) }), Port.HTTPS),

@@ -46,12 +46,6 @@ holder({ karpenter: "v0.31", access: "manual", holdAnnotation: "example.com/keep
 holder({ scope: "pool" });
 // @ts-expect-error
 holder({ nodePools: "batch" });
-// @ts-expect-error
-holder({ mode: "dry-run" });
-// @ts-expect-error
-holder({ karpenter: "v2" });
-// @ts-expect-error
-holder({ access: "none" });
 
 const vpc = Vpc.fromVpcAttributes(stack, "Vpc", { vpcId: "vpc-1", availabilityZones: ["a"] });
 holder({ vpc: { vpc } });
@@ -83,8 +77,6 @@ holder({}).holdDuring("Nights", { schedule: "rate(1 day)", for: Duration.hours(1
 holder({}).holdOn("Deployments", { for: "30m" });
 // @ts-expect-error
 holder({}).holdDuring("Nights", { schedule: "rate(1 day)" });
-// @ts-expect-error
-holder({}).holdDuring("Nights", { schedule: "rate(1 day)", for: 60 });
 // @ts-expect-error
 holder({}).holdDuring("Nights", { schedule: "rate(1 day)", for: "a night" });
 // @ts-expect-error
