@@ -7,13 +7,7 @@ export const aRun = (result: Partial<RunResult> = {}): RunResult => ({
   ...{ evicted: 20, evictedBy: {}, jobsKilled: 0, jobsKilledBy: {}, jobsRun: 100 },
   ...{ waitMean: 4, wait95: 40, imagesPulled: 50, disruptions: {}, drifted: 0, driftSeconds: null },
   ...{ interrupted: 0, marks: 0, wallSeconds: 3, bounds: [{ launch: 5, eviction: 3, cost: 555 }] },
-  ...{
-    key: "k",
-    about: "a day",
-    lasts: 86_400,
-    version: "0.2.0",
-    date: "2026-11-24",
-    machine: "2 × a machine",
-  },
+  ...{ key: "k", about: "a day", lasts: 86_400, version: "0.2.0" },
+  ...{ date: "2026-11-24", machine: "2 × a machine" },
   ...result,
 });

@@ -100,22 +100,9 @@ it("the table has means over the seeds, their spread, and the cost as a multiple
     ?.split("|")
     .map((cell) => cell.trim());
   // Seed 1 costs 1,000 + 50 + 60, seed 2 1,200 + 50 + 120.
-  expect(cells?.slice(1, -1)).toEqual([
-    "`budget-hourly`",
-    "10",
-    "1,100",
-    "20",
-    "10",
-    "6",
-    "4.0",
-    "40",
-    "1,140",
-    "1,240",
-    "1,450",
-    "1,500",
-    "130",
-    "2.23",
-  ]);
+  expect(cells?.slice(1, -1).join(" ")).toBe(
+    "`budget-hourly` 10 1,100 20 10 6 4.0 40 1,140 1,240 1,450 1,500 130 2.23",
+  );
 });
 
 it("a trace in which nothing runs is no multiple of the least", () => {

@@ -133,72 +133,46 @@ it("names may have dots, as in Kubernetes", () => {
 });
 
 describe("a file that is no trace", () => {
+  const web = (fields: object) => ({
+    lasts: 60,
+    services: [{ name: "web", replicas: 1, cpu: 1, ...fields }],
+  });
+  const job = (fields: object) => ({ name: "a", at: 1, runs: 5, cpu: 1, ...fields });
   const problemsOf = (value: unknown) => () => parseTrace(value, "trace.json");
 
   it.each([
     [{}, "lasts is missing"],
     [{ lasts: 0 }, "lasts must be a length in seconds above 0"],
     [{ lasts: 1e12 }, "lasts must be a length in seconds above 0, of at most a year"],
-    [
-      { lasts: 60, services: [{ name: "web", replicas: 1, cpu: 1, starts: 1e12 }] },
-      "services[0].starts must be a time in seconds from 0, of at most a year",
-    ],
+    [web({ starts: 1e12 }), "services[0].starts must be a time in seconds from 0, of at most a year"],
     [{ lasts: 60, job: [] }, "job is unknown: did you mean jobs?"],
-    [
-      { lasts: 60, services: [{ name: "web", replicas: 1.5, cpu: "1" }] },
-      "services[0].replicas must be a whole number from 0",
-    ],
+    [web({ replicas: 1.5 }), "services[0].replicas must be a whole number from 0"],
     [
       { lasts: 60, services: [{ name: "web", replica: 1, cpu: "1" }] },
       "services[0].replicas is missing; services[0].replica is unknown: did you mean replicas?",
     ],
-    [
-      { lasts: 60, services: [{ name: "web", replicas: 1, cpu: "lots" }] },
-      "services[0].cpu must be an amount of 1m or more, like 500m, 2, 512Mi or 4Gi",
-    ],
-    [
-      { lasts: 60, services: [{ name: "web", replicas: 1, cpu: 1, pdb: {} }] },
-      "services[0].pdb must be an object with either maxUnavailable or minAvailable",
-    ],
-    [
-      { lasts: 60, services: [{ name: "Web_1", replicas: 1, cpu: 1 }] },
-      "services[0].name must be a name of lower case letters",
-    ],
-    [{ lasts: 60, jobs: [{ name: "a", at: 61, runs: 5, cpu: 1 }] }, "jobs[0].at must be within the trace"],
+    [web({ cpu: "lots" }), "services[0].cpu must be an amount of 1m or more, like 500m, 2, 512Mi or 4Gi"],
+    [web({ pdb: {} }), "services[0].pdb must be an object with either maxUnavailable or minAvailable"],
+    [web({ name: "Web_1" }), "services[0].name must be a name of lower case letters"],
+    [{ lasts: 60, jobs: [job({ at: 61 })] }, "jobs[0].at must be within the trace"],
     [{ lasts: 60, drifts: [{ at: 60 }, { at: 61 }] }, "drifts[1].at must be within the trace"],
     [{ lasts: 60, interruptions: [{ at: 61 }] }, "interruptions[0].at must be within the trace"],
     [
-      { lasts: 60, services: [{ name: "web", replicas: 1, cpu: 1, changes: [{ at: 61 }] }] },
+      web({ changes: [{ at: 61 }] }),
       "services[0].changes[0].at must be within the trace, which lasts 60 seconds",
     ],
     [
       { lasts: 60, interruptions: [{ at: 1, count: 0 }] },
       "interruptions[0].count must be a whole number from 1",
     ],
+    [{ lasts: 60, jobs: [job({}), job({ at: 2 })] }, "jobs: the name a occurs twice"],
     [
-      {
-        lasts: 60,
-        jobs: [
-          { name: "a", at: 1, runs: 5, cpu: 1 },
-          { name: "a", at: 2, runs: 5, cpu: 1 },
-        ],
-      },
-      "jobs: the name a occurs twice",
-    ],
-    [
-      {
-        lasts: 60,
-        services: [{ name: "web", replicas: 1, cpu: 1, changes: [{ at: 9, replicas: 2 }, { at: 8 }] }],
-      },
+      web({ changes: [{ at: 9, replicas: 2 }, { at: 8 }] }),
       "services[0].changes[1].at must not be before the change above it",
     ],
     [
-      {
-        lasts: 60,
-        services: [{ name: "ci", replicas: 1, cpu: 1 }],
-        jobs: [{ name: "ci-0", at: 1, runs: 5, cpu: 1 }],
-      },
-      "jobs: pods of ci-0 could be called like those of the service ci",
+      { ...web({}), jobs: [job({ name: "web-0" })] },
+      "jobs: pods of web-0 could be called like those of the service web",
     ],
     [[], "it must be an object"],
   ])("is refused with the field's name: %j", (value, message) => {
@@ -206,9 +180,7 @@ describe("a file that is no trace", () => {
   });
 
   it("is refused with all of its problems at once", () => {
-    expect(problemsOf({ lasts: -1, jobs: [{ name: "a", at: 1, runs: 0, cpu: 1 }] })).toThrow(
-      /lasts .*; jobs\[0\]\.runs /,
-    );
+    expect(problemsOf({ lasts: -1, jobs: [job({ runs: 0 })] })).toThrow(/lasts .*; jobs\[0\]\.runs /);
   });
 });
 
