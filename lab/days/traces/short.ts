@@ -21,6 +21,12 @@ export const short = {
     services,
     jobs: bursts(random, { count: 8, every: 45, size: 7 }),
   }),
+  sparse: (random) => ({
+    about: "three bursts of seven jobs, one every 200 s",
+    lasts: 640,
+    services,
+    jobs: bursts(random, { count: 3, every: 200, size: 7 }),
+  }),
   "ci-short": (random) => ({
     about: "CI runners: jobs arrive at random, one every 10 s on average, most are short, some are long",
     lasts: 620,
@@ -36,11 +42,24 @@ export const short = {
     ],
     jobs: [],
   }),
+  nightly: (random) => ({
+    about: "one batch of 24 jobs",
+    lasts: 360,
+    services,
+    jobs: bursts(random, { count: 1, every: 1, size: 24, runs: [60, 100] }),
+  }),
   cron: (random) => ({
     about: "a quiet cluster with one small job every minute",
     lasts: 600,
     services,
     jobs: bursts(random, { count: 8, every: 60, size: 1, runs: [10, 15] }),
+  }),
+  drift: (random) => ({
+    about: "dense bursts, and after 60 s every node drifts",
+    lasts: 640,
+    services,
+    jobs: bursts(random, { count: 8, every: 45, size: 7 }),
+    drifts: [{ at: 60 }],
   }),
   roll: () => ({
     about: "full nodes, no bursts and no consolidation; then every node drifts",
@@ -50,6 +69,15 @@ export const short = {
     jobs: [],
     drifts: [{ at: 130 }],
     driftAlone: true,
+  }),
+  daynight: (random) => ({
+    about: "day and night: six dense bursts, then two sparse ones",
+    lasts: 800,
+    services,
+    jobs: [
+      ...bursts(random, { count: 6, every: 45, size: 7 }),
+      ...bursts(random, { count: 2, every: 200, size: 7, from: 420 }),
+    ],
   }),
   vary: (random) => ({
     about: "one burst of seven jobs that need a node each, then one small pod every 40 s to the end",
