@@ -3,7 +3,7 @@
 {{- $sum := 0 }}
 {{- $units := dict "d" 86400 "h" 3600 "m" 60 "s" 1 }}
 {{- range regexFindAll "[0-9]+[dhms]" . -1 }}
-{{- $sum = add $sum (mul (regexFind "[0-9]+" . | trimPrefix "0" | int64) (get $units (regexFind "[dhms]" .))) }}
+{{- $sum = add $sum (mul (regexFind "[1-9][0-9]*" . | int64) (get $units (regexFind "[dhms]" .))) }}
 {{- end }}
 {{- $sum }}
 {{- end }}

@@ -147,6 +147,7 @@ describe("what Helm renders", () => {
     { hold: "3h" },
     { hold: "3h", maxHold: "4h" },
     { hold: "20m", maxHold: "10m" },
+    { hold: "0008m", maxHold: "0019m" },
     { hold: "30s" },
     { maxHold: "0s" },
     { hold: "20m", maxHold: "0s" },
