@@ -25,8 +25,8 @@ export type LivePageOptions = Readonly<{
 }>;
 
 export const mostReaders = 20;
-/** The process that draws also holds the nodes: drawing takes at most this share of its time. */
-const mostOfTime = 0.1;
+/** The process that draws also holds the nodes: drawing takes at most this share of a core. */
+const mostOfCore = 0.1;
 const soon: Duration = 100;
 
 type View = Readonly<{ span: Duration; width?: number; offset?: number }>;
@@ -137,6 +137,7 @@ export class LivePage {
 
   #frame(view: View) {
     const begun = performance.now();
+    const usedBefore = process.cpuUsage();
     if (this.#isStale && begun >= this.#mayDrawAt) {
       this.#drawn.clear();
       this.#isStale = false;
@@ -144,7 +145,8 @@ export class LivePage {
     const key = JSON.stringify(view);
     const drawn = this.#drawn.get(key) ?? this.#draw(view);
     this.#drawn.set(key, drawn);
-    this.#mayDrawAt = Math.max(begun, this.#mayDrawAt) + (performance.now() - begun) / mostOfTime;
+    const { user, system } = process.cpuUsage(usedBefore);
+    this.#mayDrawAt = Math.max(begun, this.#mayDrawAt) + (user + system) / 1_000 / mostOfCore;
     return drawn;
   }
 

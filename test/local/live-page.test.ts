@@ -125,6 +125,21 @@ describe("the page's server", () => {
     expect(drawn).toBe(2);
   });
 
+  it("takes a tenth of a core at most", async () => {
+    const drawnAt: number[] = [];
+    const now = () => {
+      drawnAt.push(performance.now());
+      for (const begun = process.cpuUsage(); process.cpuUsage(begun).user < 20_000; );
+      return new Date(reported.now);
+    };
+    const { timeline: events } = reported;
+    const busy = await LivePage.start({ events, clock: { now }, title: "", about: "", redrawEvery: 1 });
+    onTestFinished(() => busy.stop());
+    await readUntil(await fetch(`${busy.url}events`), /(event: picture.*){4}/s);
+    const pauses = drawnAt.slice(1).map((at, i) => at - (drawnAt[i] ?? 0));
+    expect(Math.min(...pauses)).toBeGreaterThan(180);
+  });
+
   it("listens on the port that it is given", async () => {
     await expect(pageOf(reported, Number(new URL(page.url).port))).rejects.toThrow("EADDRINUSE");
   });
