@@ -48,6 +48,12 @@ it("no two arms have one name or one colour", () => {
   expect(new Set(arms.map(({ name }) => colourOf(name))).size).toBe(arms.length);
 });
 
+it("the hourly budget lets empty nodes go at any time, and others in six minutes of each hour", () => {
+  const closed = configOf("budget-hourly").pools[0]?.budgets.filter(({ nodes }) => nodes === "0");
+  const rest = { schedule: "6 * * * *", duration: "54m" };
+  expect(closed).toEqual([{ nodes: "0", reasons: ["Underutilized"], ...rest }]);
+});
+
 it("a trace with drift alone allows no other disruption, whatever the arm", () => {
   const config = configOf("budget-hourly", "roll");
   expect(config.pools[0]?.budgets).toContainEqual({ nodes: "0", reasons: ["Empty", "Underutilized"] });
