@@ -30,7 +30,8 @@ export type Played = Trial &
     driftDone?: number;
   }>;
 
-const tick = 300;
+/** How often what is due begins and ends, in milliseconds. */
+export const tick = 300;
 
 /** Plays a short trace on the wall clock, on a fresh cluster with real Karpenter, scheduler and API server. */
 export async function playOnWallClock(trial: Trial): Promise<Played> {

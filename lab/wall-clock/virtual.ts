@@ -6,8 +6,9 @@ import { playEngine } from "../days/play-engine.ts";
 import type { EngineResult } from "../days/result.ts";
 import { traceOf } from "../days/traces/names.ts";
 import type { InstanceType } from "../days/worlds.ts";
+import { randomOf } from "../random.ts";
 import { beginOf } from "./figures.ts";
-import type { Played } from "./play.ts";
+import { type Played, tick } from "./play.ts";
 
 /** The nodes of the wall clock's cluster, as Karpenter's kwok provider makes them. */
 const kwokTypes: readonly InstanceType[] = [2, 4].map((cpu) => ({
@@ -55,8 +56,14 @@ export function configOf(played: Played, chance: number): EngineConfig & typeof 
     changes: [{ at: -begunBefore, replicas }, ...changes],
     unavailable: 0,
   }));
-  // A pod that is deleted at its end uses its room until it has stopped.
-  const jobs = trace.jobs.map((job) => ({ ...job, runs: job.runs + ofWallClock.podStop }));
+  const random = randomOf(chance);
+  const late = () => (random() * tick) / seconds(1);
+  // Jobs begin and end with a tick, and a pod that is deleted at its end uses its room until it has stopped.
+  const jobs = trace.jobs.map((job) => ({
+    ...job,
+    at: job.at + late(),
+    runs: job.runs + late() + ofWallClock.podStop,
+  }));
   const lasts = (to.getTime() - from.getTime()) / seconds(1);
   const types = kwokTypes;
   const config = engineConfig({ trace: { ...trace, lasts, services, jobs }, arm, types, seed: chance });

@@ -50,16 +50,19 @@ it("scales a service by a change with replicas, and rolls it out by another", ()
   expect(serviceObject(service, 2)).toMatchObject({ spec: { replicas: 14, ...versionOf("20") } });
 });
 
-it("plays in virtual time with the begin of the wall clock, and the nodes' boots that were measured", () => {
+it("plays in virtual time with the begin of the wall clock, its ticks, and the nodes' boots that were measured", () => {
   const pulled = (node: string, second: number) =>
     ({ kind: "image pulled", node, image: "web", at: at(second) }) as const;
   const events = [joined("a", -3), joined("b", 10), pulled("a", -1), pulled("b", 13), pulled("b", 14)];
   expect(beginOf(aRecord({ events }))).toEqual({ begunBefore: 4.5, boot: [2, 3] });
-  const { services } = traceOf("dense", 1);
+  const { services, jobs } = traceOf("dense", 1);
   const { start, warmup, boot, trace } = configOf(aRecord({ events }), 1);
   expect({ start, warmup, boot }).toEqual({ start: at(0).toISOString(), warmup: 19.5, boot: [2, 3] });
   expect(trace.lasts).toBe(600);
   expect(trace.services[0]?.changes).toEqual([{ at: -4.5, replicas: services[0]?.replicas }]);
+  const late = trace.jobs.map(({ at }, i) => at - (jobs[i]?.at ?? 0));
+  expect(Math.min(...late)).toBeGreaterThan(0);
+  expect([Math.max(...late) > 0.2, Math.max(...late) < 0.3]).toEqual([true, true]);
 });
 
 describe("both clocks agree", () => {
