@@ -45,7 +45,7 @@ export function explainAwsError(error: unknown, task: string): unknown {
   if (isUnreachable(error)) {
     return new Failure(
       `AWS could not be reached (${reasonOf(error)})`,
-      "Check the network, --region and --endpoint-url. No proxy is used for AWS.",
+      "Check the network, HTTPS_PROXY (which takes Node.js 22.21, 24.5 or later), --region and --endpoint-url.",
     );
   }
   if (/CERT|LEAF_SIGNATURE/.test(String(Reflect.get(error, "code")))) {

@@ -49,7 +49,8 @@ type Invocation = Readonly<{ cluster: string; part: Part; request: object; other
 export async function invoke(config: AwsConfig, invocation: Invocation): Promise<unknown> {
   const { cluster, part, request, otherwise } = invocation;
   const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
-  const requestHandler = { ...answersWithin(giveUpAfter), throwOnRequestTimeout: true };
+  const timeLimit = { ...answersWithin(giveUpAfter), throwOnRequestTimeout: true };
+  const requestHandler = { ...config.requestHandler, ...timeLimit };
   const FunctionName = functionName(cluster, part);
   const answer = await new LambdaClient({ ...config, requestHandler }).send(
     new InvokeCommand({ FunctionName, Payload: JSON.stringify(request) }),

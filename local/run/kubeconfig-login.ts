@@ -11,6 +11,7 @@ import {
   inTime,
   type Timer,
 } from "../../lambda/kubernetes/transport.ts";
+import { connectsThroughProxy, environmentProxy, isLoopback } from "../environment-proxy.ts";
 import { credentialsOf } from "./login-program.ts";
 
 /** A login may ask a person in a browser. */
@@ -131,17 +132,12 @@ const impersonation = (user: v.InferOutput<typeof ofUser>): Record<string, strin
   ),
 });
 
-/** The kubeconfig's proxy, else the environment's, as kubectl has it: that one never for this machine itself. */
+/** The kubeconfig's proxy, else the environment's. */
 function proxyFor(server: string, proxyUrl: string | undefined): ClusterAccess["proxy"] {
-  const names = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
-  const own = Object.fromEntries(
-    names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])),
-  );
-  const { hostname } = new URL(server);
-  const isOwn = Object.keys(own).some((name) => /^https?_proxy$/i.test(name)) && !isLoopback(hostname);
-  const proxy = proxyUrl ? { HTTPS_PROXY: proxyUrl, HTTP_PROXY: proxyUrl } : isOwn ? own : undefined;
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  if (proxy && !((major === 22 && minor >= 21) || (major === 24 && minor >= 5) || major > 24))
+  const proxy = proxyUrl
+    ? { HTTPS_PROXY: proxyUrl, HTTP_PROXY: proxyUrl }
+    : environmentProxy(process.env, new URL(server).hostname);
+  if (proxy && !connectsThroughProxy())
     throw new BrokenSetupError("The cluster is behind a proxy, which takes Node.js 22.21, 24.5 or later");
   return proxy;
 }
@@ -164,8 +160,6 @@ function refuseUnencrypted({ server, headers }: ClusterAccess): void {
     `The kubeconfig has credentials for ${url.origin}, which would receive them unencrypted: use https://`,
   );
 }
-
-const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);
 
 /** If a program printed something else than credentials, the parser's message would quote it. */
 function reasonOf(cause: unknown): string {

@@ -1,6 +1,8 @@
 import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { join } from "node:path";
-import { expect, it, vi } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { invoke } from "../../cli/control/control.ts";
 import { awsConfig, inSamePlace } from "../../cli/terminal/cluster-flags.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { typed } from "../support/typed.ts";
@@ -72,6 +74,25 @@ it("makes AWS clients of the flags, then of the environment, where a profile has
     expect(() => awsConfig({}, { AWS_REGION: region })).toThrow("must be a region");
   const elsewhere = { ...env, AWS_REGION: "us-west-2" };
   expect(awsConfig({ profile: "ops" }, elsewhere)).toEqual({ profile: "ops", region: "us-west-2" });
+});
+
+it("calls AWS through the environment's proxy, but never this machine itself", async () => {
+  const asked: unknown[] = [];
+  const proxy = createServer((request, response) => {
+    asked.push(request.url);
+    response.end("{}");
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void proxy.close());
+  const env = { HTTP_PROXY: `127.0.0.1:${Object(proxy.address()).port}` };
+  const endpointUrl = "http://lambda.invalid";
+  const config = {
+    ...awsConfig({ region: "eu-west-1", endpointUrl }, env),
+    credentials: { accessKeyId: "fake", secretAccessKey: "fake" },
+  };
+  await invoke(config, { cluster: "prod", part: "control", request: {}, otherwise: "" });
+  expect(asked).toEqual([expect.stringMatching(/^http:\/\/lambda\.invalid\/.*control\/invocations$/)]);
+  expect(awsConfig({ endpointUrl: "http://127.0.0.1:1" }, env)).toEqual({ endpoint: "http://127.0.0.1:1" });
 });
 
 it("names the profiles there are where there is none of this name", async () => {

@@ -31,7 +31,7 @@ const mostSchedules = 1_000;
 export function awsAccount(given: AwsConfig, cluster: string) {
   // Without limits of time, one service that does not answer would stop all checks.
   const timeLimits = { connectionTimeout: 5_000, ...answersWithin(seconds(20)), throwOnRequestTimeout: true };
-  const config = { ...given, requestHandler: timeLimits };
+  const config = { ...given, requestHandler: { ...given.requestHandler, ...timeLimits } };
   const lambda = new Lambda(config);
   const scheduler = new Scheduler(config);
   const eks = new EKS(config);
