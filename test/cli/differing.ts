@@ -6,6 +6,7 @@ import type { AccessFinding } from "../../cli/doctor/own-kubernetes.ts";
 import type { Part } from "../../infra/names.ts";
 import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
 import { after, type Duration, hours } from "../../lambda/core/duration.ts";
+import { holderName } from "../../lambda/core/marks/keys.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
@@ -69,6 +70,13 @@ export const clusterIs = (about: object): Partial<Account> => ({
 });
 export const endpointIs = (config: VpcConfigResponse) =>
   clusterIs({ unreachable: unreachableFromOutside("prod", config) });
+/** The role of the hold function is in this group of the cluster, or has no access entry. */
+export const groupsOfHold = (...groups: readonly string[]): Partial<Account> => ({
+  accessGroups: async (_, role) => {
+    if (!role.endsWith("/hold")) return [holderName];
+    return groups.length > 0 ? groups : undefined;
+  },
+});
 export const adminSince = (since: Date): Partial<Account> => ({
   adminSince: async (_, role) => (role.endsWith("/cluster-access") ? since : undefined),
 });

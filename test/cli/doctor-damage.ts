@@ -1,16 +1,15 @@
-import { watched } from "../../cli/doctor/doctor.ts";
 import type { Part } from "../../infra/names.ts";
 import { scheduleName } from "../../lambda/aws/scheduler-releases.ts";
 import { hours, minutes } from "../../lambda/core/duration.ts";
 import {
   adminSince,
   ago,
-  clusterIs,
-  endpointIs,
   envOf,
   failing,
   functionIs,
+  functionsAre,
   gone,
+  groupsOfHold,
   holding,
   inRecord,
   insideCluster,
@@ -28,7 +27,7 @@ import { type Answers, aFunction, aHeldScope, anAlarm, aQueue, type Differing } 
 
 export type Row = readonly [how: string, differing: Differing, answers?: Answers];
 
-const noRight = { works: false, because: "no right" };
+export const noRight = { works: false, because: "no right" };
 export const silent = (name: string) => () => {
   throw named(name, "not now");
 };
@@ -46,17 +45,11 @@ const { SWEEP_EVERY: _, ...fewer } = aFunction("hold").env;
 const in2040 = new Date("2040-01-01T00:00:00Z");
 const oneAlarm = { alarms: async () => [anAlarm("sweep-silent", "OK")] };
 
-/** What one of the functions sees in the cluster. */
-const oneIn = (part: Part, cluster: object): Differing => ({ checks: { [part]: { cluster } } });
-
 /** Each breaks exactly one link. */
 export const brokenLinks: readonly Row[] = [
-  ...watched.map((part): Row => [`the ${part} function is missing`, functionIs(part)]),
   ["a function is turned off", functionIs("hold", { reservedConcurrency: 0 })],
   ["a function cannot start", functionIs("hold", { state: "Failed" })],
   ["an update failed", functionIs("hold", { lastUpdate: "Failed" })],
-  ["a function has another table", envOf("release", { HOLD_TABLE: "other" })],
-  ["a function works for another cluster", envOf("hold", { CLUSTER: "staging" })],
   ["a function lacks a setting", functionIs("sweep", { env: fewer })],
   ["a function has a setting that others lack", envOf("hold", { BREATHER: "5m" })],
   [
@@ -102,12 +95,10 @@ export const brokenLinks: readonly Row[] = [
   ["the mapping is disabled", mappingIs("Disabled")],
   ["the mapping is gone", { mapping: gone }],
   ["a dead-letter queue is gone", queueIs("undelivered")],
-  ["the rule has no dead-letter queue", ruleIs({ deadLetterArn: "" })],
 
   ["invocations that failed go nowhere", functionIs("release", { failuresArn: "" })],
 
   ["the schedule group is gone", { schedules: gone }],
-  ["the schedule role is gone", { trust: gone }],
   ["the schedule role is gone, and has no rights", { trust: gone, refused: failing(named("NoSuchEntity")) }],
   ["that role trusts others", { trust: async () => "{}" }],
   [
@@ -127,16 +118,11 @@ export const brokenLinks: readonly Row[] = [
     refusedTo("/sweep", "iam:PassRole", aFunction("sweep").env.SCHEDULE_ROLE_ARN ?? ""),
   ],
   ["the alias that one-shots invoke is gone", { hasAlias: async () => false }],
-  ["a function may not write its log", refusedTo("/release", "logs:PutLogEvents", logOf("release"))],
   [
     "a function may neither begin nor write a log",
     { refused: async (_, actions, resource) => (resource === logOf("sweep") ? actions : []) },
   ],
   ["a function may not queue work", refusedTo("/sweep", "sqs:SendMessage", aQueue("launches").arn)],
-  [
-    "a schedule forces releases",
-    schedulesAre({}, { name: "backup", expression: "rate(1 minute)", input: '{"force":true}' }),
-  ],
   ["a one-shot's name hides a recurring schedule", schedulesAre({ expression: "rate(1 minute)" })],
   ["a one-shot invokes something else", schedulesAre({ targetArn: "arn:elsewhere" })],
   ["a one-shot forces its release", schedulesAre({ input: `{"holdId":"${aHeldScope.id}","force":true}` })],
@@ -147,24 +133,11 @@ export const brokenLinks: readonly Row[] = [
   ["a one-shot is about another hold", schedulesAre({ input: '{"holdId":"other"}' })],
 
   ["there is no such cluster", { cluster: gone }],
-  ["it knows no access entries", clusterIs({ authenticationMode: "CONFIG_MAP" })],
-  ["the endpoint is private", endpointIs({ endpointPublicAccess: false })],
-  ["the endpoint is public for some addresses only", endpointIs({ publicAccessCidrs: ["203.0.113.0/24"] })],
-  [
-    "an access entry is gone",
-    { accessGroups: async (_, role) => (role.endsWith("/hold") ? undefined : ["karpenter-node-holder"]) },
-  ],
+  ["a role is in another group", groupsOfHold("strangers")],
   ["the access function was killed and is an admin still", adminSince(ago(minutes(15)))],
 
   ["the table is gone", { check: { record: { works: false, because: "Requested resource not found" } } }],
-  ["one function cannot read the record", { checks: { release: { record: noRight } } }],
-  ["no function can write to the record", { check: { write: noRight } }],
-  ["one function cannot write to the record", { checks: { hold: { write: noRight } } }],
-  ["the cluster refuses the login", insideCluster({ works: false, because: "refused the login (401)" })],
-  ["one function cannot log in", oneIn("hold", { works: false, because: "refused (401)" })],
-  ["a right is missing", insideCluster({ missingRights: ["get nodes", "patch nodes"] })],
   ["rights on nodes and on pods are missing", insideCluster({ missingRights: ["patch nodes", "list pods"] })],
-  ["one function may not patch nodes", oneIn("release", { missingRights: ["patch nodes"] })],
   [
     "nodes may not be listed",
     insideCluster({
@@ -174,18 +147,14 @@ export const brokenLinks: readonly Row[] = [
       missingRights: ["list nodes"],
     }),
   ],
-  ["the policy is missing", insideCluster({ foreignChange: "admitted" })],
   ["1.30 has no policy", insideCluster({ foreignChange: "admitted", kubernetes: "v1.30.0" })],
   [
     "a cluster of unknown age has no policy",
     insideCluster({ foreignChange: "admitted", kubernetes: "main" }),
   ],
   ["the policy refuses our mark", insideCluster({ ownChange: "refused", said: "denied" })],
-  ["one function's mark is refused", oneIn("sweep", { ownChange: "refused", said: "denied" })],
-  ["EC2 cannot be asked", { check: { launches: noRight } }],
   ["one function cannot ask EC2", { checks: { hold: { launches: noRight } } }],
 
-  ["a hold is overdue", holding({ until: ago(minutes(9)) }, {})],
   [
     "a hold lasts until 2040, and has its one-shot",
     holding({ until: in2040, nextLook: in2040 }, { name: scheduleName(aHeldScope.id, in2040) }),
@@ -194,10 +163,12 @@ export const brokenLinks: readonly Row[] = [
   ["the only one-shot is not due at its end", holding({}, { name: scheduleName(aHeldScope.id, in2040) })],
   ["a one-shot is turned off", holding({}, { isEnabled: false })],
   ["a one-shot was due, and set no other", holding({ nextLook: ago(minutes(20)) }, {})],
-  ["nothing wakes the sweep", timerIs()],
   ["the sweep's rule is disabled", timerIs({ isEnabled: false })],
   ["the sweep has not run for long", swept(hours(1))],
-  ["no sweep ever ran", inRecord({ lastSweep: undefined })],
+  [
+    "the first sweep is late",
+    { ...functionsAre({ changedAt: ago(minutes(13)) }), ...inRecord({ lastSweep: undefined }) },
+  ],
   ["one alarm alone is left", oneAlarm],
   ["one function with other code", { checks: { hold: { version: "0.0.1" } } }],
 ];

@@ -4,37 +4,37 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import {
   ago,
   cappedOn,
-  functionsAre,
   gone,
+  groupsOfHold,
   holding,
   inRecord,
+  insideCluster,
   schedulesAre,
   swept,
+  timerIs,
   withRules,
 } from "./differing.ts";
-import { brokenLinks, type Row } from "./doctor-damage.ts";
+import { noRight, type Row } from "./doctor-damage.ts";
 import { aHeldScope } from "./healthy-account.ts";
 
 const { nextLook: _, ...beginning } = aHeldScope;
 const late = { holds: [{ ...aHeldScope, until: ago(minutes(9)) }], lastSweep: ago(hours(1)) };
 
 /** What nothing that should have ended follows from. */
-const causes = [
-  "no function can write",
-  "wakes the sweep",
-  "entry is gone",
-  "login",
-  "a right",
-  "policy is missing",
+const causes: readonly Row[] = [
+  ["an access entry is gone", groupsOfHold()],
+  ["no function can write to the record", { check: { write: noRight } }],
+  ["the cluster refuses the login", insideCluster({ works: false, because: "refused the login (401)" })],
+  ["a right is missing", insideCluster({ missingRights: ["get nodes", "patch nodes"] })],
+  ["the policy is missing", insideCluster({ foreignChange: "admitted" })],
+  ["nothing wakes the sweep", timerIs()],
 ];
-const consequences = brokenLinks
-  .filter(([how]) => causes.some((one) => how.includes(one)))
-  .map(
-    ([how, { check, ...rest }]): Row => [
-      `nothing ends in time, and ${how}`,
-      { ...rest, check: { ...(typeof check === "object" && check), record: late } },
-    ],
-  );
+const consequences = causes.map(
+  ([how, { check, ...rest }]): Row => [
+    `nothing ends in time, and ${how}`,
+    { ...rest, check: { ...(typeof check === "object" && check), record: late } },
+  ],
+);
 
 /** What doctor prints of holds and sweeps. */
 export const ofHolds: readonly Row[] = [
@@ -64,10 +64,6 @@ export const ofHolds: readonly Row[] = [
   ],
   ["a sweep has been missed", swept(minutes(12))],
   ["sweeps are rare", withRules({ sweepEvery: hours(1) })],
-  [
-    "the first sweep is late",
-    { ...functionsAre({ changedAt: ago(minutes(13)) }), ...inRecord({ lastSweep: undefined }) },
-  ],
   ["holds reached their cap on two days of the week", withRules({ auto: false }), cappedOn(1, 1.1, 2, 7, 8)],
   ["holds reached their cap until they were of hold=auto", {}, cappedOn(1, 2, 3)],
   ["holds have no cap now", withRules({ auto: false, maxHold: 0 }), cappedOn(1, 2, 3)],

@@ -29,18 +29,15 @@ export const warnings: readonly Row[] = [
   ["a mapping whose last result is a problem", mappingIs("Enabled", "PROBLEM: Function call failed")],
   ["a deployment under way", adminSince(ago(minutes(14)))],
   ["needless rights", insideCluster({ needlessRights: ["delete nodes", "list events"] })],
-  ["a missing right to list NodeClaims", insideCluster({ missingRights: ["list nodeclaims"] })],
-  ["hold=auto without the right to list pods", insideCluster({ missingRights: ["list pods"] })],
+  [
+    "missing rights to list pods and NodeClaims",
+    insideCluster({ missingRights: ["list pods", "list nodeclaims"] }),
+  ],
   [
     "nodeEvents without the right to write Events",
     withRules({ nodeEvents: true }, { missingRights: ["create events"] }),
   ],
   ["an old cluster without policies", insideCluster({ foreignChange: "admitted", kubernetes: "v1.29.4" })],
-  ["nodes stuck in deletion", insideCluster({ stuck: [{ node: "a", since: ago(hours(2)) }] })],
-  [
-    "nodes that users hold",
-    insideCluster({ userHeld: [{ node: "a", since: ago(hours(50)), by: "kubectl" }] }),
-  ],
   [
     "a pause",
     inRecord({
@@ -91,5 +88,4 @@ export const warnings: readonly Row[] = [
       ],
     }),
   ],
-  ["a NodePool of which only empty nodes are taken", {}, nodePool({ consolidationPolicy: "WhenEmpty" })],
 ];
