@@ -158,26 +158,15 @@ it("reports actions as was reviewed", async () => {
   const answers: readonly (readonly [line: string, answer: object])[] = [
     ["hold --reason x --for 45m --scope nodepool/a", granted],
     ["hold --reason x --name deploy-123", { ...granted, name: "deploy-123", heldUntil: later, marked: 0 }],
-    ["hold --reason x --for 2h", granted],
-    ["hold --reason x", { ...granted, marked: 0, observed: true }],
-    ["hold --reason x", { ...nothing, name: "by-hand", marked: 0, userHeld: 0, because: "released since" }],
-    ["hold --reason x", { ...granted, failed: 3 }],
     ["release --name deploy-123", ended],
     ["release --name deploy-123", { ...ended, released: 0, heldUntil: later }],
     ["release --force --reason done --scope nodepool/a", { ...released, kept: 1 }],
     ["release --force", nothing],
-    ["release --force", { ...released, failed: 3 }],
-    ["release --force", { ...released, left: true }],
     ["pause", { ...released, until, released: 0 }],
     ["pause", { ...released, until, failed: 3 }],
-    ["pause --for 2h -o json", { ...released, until }],
     ["pause --for 2h", { ...released, until }],
     ["resume", { ...allDone, resumed: ["cluster", "nodepool/a"], because: "the pause is over" }],
     ["resume", { ...allDone, resumed: [], because: "nothing was paused" }],
-    [
-      "resume --scope nodepool/a",
-      { ...allDone, resumed: [], isPaused: true, because: "the whole cluster is still paused" },
-    ],
     ["history", { holds: [] }],
   ];
   const printed: string[] = [];
