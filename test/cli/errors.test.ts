@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { commandLine, commands } from "../../cli/command-line.ts";
+import { commandLine } from "../../cli/command-line.ts";
 import { version } from "../../lambda/version.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
@@ -23,60 +23,38 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     "--cluster a/b",
     "--cluster prod -o xml",
     "--cluster prod --every 0s",
-    "--cluster prod --every soon",
-    "--cluster prod --endpoint-url banana",
     "--cluster prod --endpoint-url xhttps://a",
     "--cluster prod --region Frankfurt!",
     "--cluster prod --profile nosuch",
     "--cluster prod",
     "--run --cluster prod",
-    "--run x --cluster prod",
     "--run x --region eu-west-1",
     "--cluster prod --context y",
     "--cluster prod --exit-code --watch",
-    `--run ${nowhere}`,
     `--run ${kubeconfig}`,
     away,
   ],
-  hold: [
-    "--cluster prod",
-    "--cluster prod --resaon x",
-    "--cluster prod --reason x --for 5s",
-    "--cluster prod --reason x --scope planet",
-  ],
+  hold: ["--cluster prod", "--cluster prod --reason x --scope planet"],
   release: ["--cluster prod"],
-  pause: ["--cluster prod --for 9999h"],
-  wait: [
-    "--cluster prod",
-    "--cluster prod --fro held",
-    "--cluster prod --for ever",
-    `--for held --kubeconfig ${nowhere}`,
-  ],
-  completion: ["", "tcsh"],
-  resume: ["--cluster prod --scope nodes/x"],
-  history: ["--cluster prod --limit 0", "--cluster prod --limit 2x", "--cluster prod --limit x2"],
+  wait: [`--for held --kubeconfig ${nowhere}`],
+  completion: [""],
+  history: ["--cluster prod --limit 0", "--cluster prod --limit 2x"],
   doctor: ["--cluster", away],
   advise: [
-    ...["1x", "20m,48h", "20m,59s", ""].map((holds) => `--cluster prod --holds ${holds}`),
+    ...["20m,48h", "20m,59s"].map((holds) => `--cluster prod --holds ${holds}`),
     ...["cheap", "-1"].map((price) => `--cluster prod --price ${price}`),
     "--time-zone Mars",
-    "--eviction-cost 1x",
     "--from x",
     `--log ${nowhere}`,
     "--log /",
     "--log /dev/null",
-    `--kubeconfig ${nowhere}`,
-    "--cluster prod --from x --since 1h",
     `--cluster prod --from ${nowhere}`,
     "--cluster prod --from /dev/null",
     away,
   ],
   manifest: ["--karpenter v2", "--hold-annotation nokey"],
   template: [
-    "--cluster prod",
-    "--cluster prod --buckte assets",
     "--cluster prod --bucket assets --vpc x",
-    "--cluster prod --bucket assets --hold 1s",
     "--cluster prod --bucket assets --hold 1s --drift-wait 1s",
   ],
   run: [
@@ -86,8 +64,6 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     "--metrics-host ::1",
   ],
 };
-
-const names = commands.map((make) => make(new CollectedTerminal()).name());
 
 describe("the first line of an error says what failed, the second what to do:", () => {
   beforeAll(() => {
@@ -112,7 +88,7 @@ describe("the first line of an error says what failed, the second what to do:", 
   });
 
   // A change is accepted with `npx vitest run test/cli/errors --update`, and read in the diff.
-  it.each(["", ...names])("%s", async (name) => {
+  it.each(Object.keys(wrongCalls))("%s", async (name) => {
     const printed: string[] = [];
     for (const call of wrongCalls[name] ?? []) {
       const terminal = new CollectedTerminal({ HOME: home, ...noFiles });
