@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { awsAccount } from "../../cli/doctor/aws/aws-account.ts";
+import { redeploy } from "../../cli/doctor/doctor.ts";
 import { examine } from "../../cli/doctor/examine.ts";
 import {
   applyFixes,
   findingJson,
   findingView,
+  isWrong,
   shown,
   type Verdict,
   verdictView,
@@ -155,6 +157,7 @@ describe("doctor", () => {
     expect(printed).toEqual(["There is nothing to fix from here."]);
     const longest = "x".repeat(1_000);
     expect([shown(longest), shown(`${longest}y`)]).toEqual([longest, `${longest}…`]);
+    expect(redeploy("prod", "prod")).toBe("cdk deploy -c cluster=prod --revert-drift");
     const finding = { link: "rule", verdict: "fail", what: "disabled", remedy: "enable it" } as const;
     const fix = { action: "enable rule", apply: async () => {} };
     expect(findingJson(finding)).toEqual(finding);
@@ -170,6 +173,7 @@ describe("doctor", () => {
     const printed = new Map<string, readonly string[]>();
     const healthy = new Set((await examined()).map(({ what }) => what));
     const styled = (style: unknown, text: string) => `<${style}>${text}</>`;
+    const usual = `→ ${redeploy("prod", "prod")}<`;
     const rows: readonly Row[] = [["nothing is broken", {}], ...brokenLinks, ...warnings, ...others];
     for (const [how, differing, answers] of rows) {
       const account = anAccount(differing);
@@ -180,11 +184,14 @@ describe("doctor", () => {
       // A probe is not sent where a step of its way is broken; which one, the finding before says.
       const [unsent] = findings.filter(({ link, verdict }) => link === "probe" && verdict === "skipped");
       if (unsent) expect([unsent.what, account.did], how).toEqual([expect.stringMatching(notSent), []]);
+      // What is wrong has a remedy; the usual one is not shown.
+      for (const one of findings) expect(Boolean(one.remedy), how).toBe(isWrong(one));
       const shown = findings.filter(
         (one) => one !== unsent && (how.startsWith("nothing is") || !healthy.has(one.what)),
       );
       const fixed: string[] = [];
-      const lines = [verdictView(findings, styled), ...shown.flatMap((one) => findingView(one, styled))];
+      const views = shown.flatMap((one) => findingView(one, styled));
+      const lines = [verdictView(findings, styled), ...views.filter((line) => !line.includes(usual))];
       const isFixed = await applyFixes(findings, (line) => fixed.push(line));
       const did = account.did.filter((one) => one !== "probe").join(", ");
       const text = [...lines, ...(isFixed ? [`${fixed.join(" ")} (${did})`] : [])].join("\n");
