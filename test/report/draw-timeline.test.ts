@@ -65,10 +65,6 @@ describe.each([3, 300])("with %i nodes", (count) => {
       expect((y ?? 0) + (height ?? 0)).toBeLessThanOrEqual(layout.height);
     }
   });
-
-  it("shows each eviction once", () => {
-    expect(evictionsIn(drawnOf(timeline))).toHaveLength(count);
-  });
 });
 
 it("names the lanes while there is room for names, and reports their number when there is none", () => {
@@ -90,22 +86,6 @@ it.each<[string, whole: string[], shown?: string[]]>([
   ["whole names that would be equal otherwise", ["node", "node.internal", "b.internal"]],
 ])("shows of nodes %s", (_, whole, shown = whole) => {
   expect([...shortNames(whole, 14).values()]).toEqual(shown);
-});
-
-it("draws what is later further to the right, across the whole plot", () => {
-  const { x, plot } = layOut(readTimeline(busy(3), bounds));
-  expect(x(at(0).getTime())).toBe(plot.left);
-  expect(x(at(600).getTime())).toBe(plot.right);
-  expect(x(at(300).getTime())).toBeCloseTo((plot.left + plot.right) / 2);
-});
-
-it("lets a hold's band reach behind all lanes", () => {
-  const timeline = readTimeline([...hold, ...busy(5)], bounds);
-  const { plot, x } = layOut(timeline);
-  const band = drawnOf(timeline).find(({ is }) => is["fill-opacity"] === "0.1");
-  expect(Number(band?.is.y) + Number(band?.is.height)).toBeCloseTo(plot.bottom, 1);
-  expect(Number(band?.is.x)).toBeCloseTo(x(at(1).getTime()), 1);
-  expect(Number(band?.is.width)).toBeCloseTo(x(at(400).getTime()) - x(at(1).getTime()), 1);
 });
 
 it("draws nothing of what was over before its time", () => {

@@ -3,33 +3,17 @@ import type { TimelineEvent } from "../../report/timeline/events.ts";
 /** So many seconds after the beginning of every test's time. */
 export const at = (seconds: number): Date => new Date(Date.UTC(2026, 0, 1) + seconds * 1_000);
 
-export const joined = (node: string, seconds: number): TimelineEvent => ({
-  kind: "node joined",
-  node,
-  nodePool: "default",
-  at: at(seconds),
-});
+const ofNode =
+  (kind: "node joined" | "node gone") =>
+  (node: string, seconds: number): TimelineEvent => ({ kind, node, nodePool: "default", at: at(seconds) });
+export const joined = ofNode("node joined");
+export const gone = ofNode("node gone");
 
-export const gone = (node: string, seconds: number): TimelineEvent => ({
-  kind: "node gone",
-  node,
-  nodePool: "default",
-  at: at(seconds),
-});
-
-export const marked = (node: string, holdId: string, seconds: number): TimelineEvent => ({
-  kind: "node marked",
-  node,
-  holdId,
-  at: at(seconds),
-});
-
-export const released = (node: string, holdId: string, seconds: number): TimelineEvent => ({
-  kind: "node released",
-  node,
-  holdId,
-  at: at(seconds),
-});
+const ofMark =
+  (kind: "node marked" | "node released") =>
+  (node: string, holdId: string, seconds: number): TimelineEvent => ({ kind, node, holdId, at: at(seconds) });
+export const marked = ofMark("node marked");
+export const released = ofMark("node released");
 
 export const holdStarted = (holdId: string, seconds: number, until: number): TimelineEvent => ({
   kind: "hold started",
