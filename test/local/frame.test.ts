@@ -10,6 +10,7 @@ beforeEach(() => {
   record = reported.timeline.record.bind(reported.timeline);
 });
 
+type Recorded = Parameters<ReportedHold["timeline"]["record"]>[0];
 const noon = new Date("2026-01-01T12:00:00Z");
 const startHold = (holdId: string, scope: string) =>
   record({ kind: "hold started", scope, holdId, because: "x", until: noon });
@@ -76,35 +77,48 @@ describe("what the page shows", () => {
     expect(svg.match(/>\d\d:[03]2:30</g)).toEqual(labels.map((label) => `>${label}<`));
   });
 
-  it.each([
+  const started = (scope: string, until = noon) =>
+    ({ kind: "hold started", scope, because: "x", until, holdId: "h1" }) as const;
+  const releasing = { kind: "hold releasing", because: "the hold expired", holdId: "h1" } as const;
+  it.each<[sentence: string, events: readonly Recorded[], observes?: boolean]>([
+    ["Karpenter may not disrupt nodepool/web until 12:00:00 UTC.", [started("nodepool/web")]],
+    // It is not within a day.
     [
-      { kind: "hold started", scope: "nodepool/web", because: "x", until: noon },
-      "Karpenter may not disrupt nodepool/web until 12:00:00 UTC.",
+      "Karpenter may not disrupt the cluster until 01-08 00:00 UTC.",
+      [started("cluster", new Date("2026-01-08"))],
     ],
     [
-      { kind: "hold releasing", scope: "cluster", because: "the hold expired" },
       "The hold of the cluster ends: the hold expired.",
+      [started("cluster"), { ...releasing, scope: "cluster" }],
     ],
     [
-      { kind: "hold ended", scope: "nodepool/web", because: "by hand" },
       "Nothing is held in nodepool/web: by hand.",
+      [
+        started("nodepool/web"),
+        { ...releasing, kind: "hold ended", scope: "nodepool/web", because: "by hand" },
+      ],
     ],
-  ] as const)("says in a sentence what is held now: %j", (event, expected) => {
-    if (event.kind !== "hold started") startHold("h1", event.scope);
-    record({ ...event, holdId: "h1" });
-    expect(state()).toBe(expected);
-  });
-
-  it("dates the end of a hold that is not within a day", () => {
-    record({
-      kind: "hold started",
-      scope: "cluster",
-      holdId: "h1",
-      because: "x",
-      until: new Date("2026-01-08"),
-    });
-    expect(state()).toBe("Karpenter may not disrupt the cluster until 01-08 00:00 UTC.");
-    expect(cellsIn(draw().held)).toContain("01-08 00:00 UTC");
+    [
+      "Nodes with an orphaned mark: 1. The next sweep removes it.",
+      [
+        { kind: "node joined", node: "a", nodePool: "web" },
+        { kind: "node marked", node: "a", holdId: "lost" },
+      ],
+    ],
+    ["Nothing would be held.", [{ kind: "sweep" }], true],
+    [
+      "With mode=hold, Karpenter could not disrupt the cluster until 12:00:00 UTC.",
+      [started("cluster")],
+      true,
+    ],
+    [
+      "Nothing would be held in the cluster: the hold expired.",
+      [started("cluster"), { ...releasing, scope: "cluster" }],
+      true,
+    ],
+  ])("says in a sentence what is held: %s", (sentence, events, observes = false) => {
+    for (const event of events) record(event);
+    expect(state({ observes })).toBe(sentence);
   });
 
   it("names each scope that is held, also when another hold has ended since, and at most three", () => {
@@ -113,12 +127,6 @@ describe("what the page shows", () => {
     expect(state()).toMatch(
       /^Karpenter may not disrupt nodepool\/b .*nodepool\/d until \S+ UTC\. And 1 more\.$/,
     );
-  });
-
-  it("does not say that nothing is held while nodes have marks of a hold that is not known", () => {
-    record({ kind: "node joined", node: "a", nodePool: "web" });
-    record({ kind: "node marked", node: "a", holdId: "lost" });
-    expect(state()).toBe("Nodes with an orphaned mark: 1. The next sweep removes it.");
   });
 
   it("counts every node and knows its hold, however many events there were before", () => {
@@ -131,23 +139,6 @@ describe("what the page shows", () => {
     expect(draw().held).toContain("and 5990 more");
     expect(state()).toMatch(/^Karpenter may not disrupt the cluster/);
     expect(reported.timeline.events.length).toBeLessThan(30_000);
-  });
-
-  it.each([
-    [
-      { kind: "hold started", scope: "cluster", because: "x", until: noon },
-      "With mode=hold, Karpenter could not disrupt the cluster until 12:00:00 UTC.",
-    ],
-    [
-      { kind: "hold releasing", scope: "cluster", because: "the hold expired" },
-      "Nothing would be held in the cluster: the hold expired.",
-    ],
-  ] as const)("says of a holder that observes what would be held: %j", (event, expected) => {
-    record({ kind: "sweep" });
-    expect(state({ observes: true })).toBe("Nothing would be held.");
-    if (event.kind !== "hold started") startHold("h1", event.scope);
-    record({ ...event, holdId: "h1" });
-    expect(state({ observes: true })).toBe(expected);
   });
 
   it.each([

@@ -39,25 +39,20 @@ describe("logging in by a program", () => {
     expect([tls.cert, tls.key]).toEqual([clientCertificateData, clientKeyData]);
   });
 
-  it("says to the program which version of the credentials it reads, and that nobody can answer it", async () => {
-    const script = `printf %s "$KUBERNETES_EXEC_INFO" > "$FOLDER/info"; cat; ${printing({ token: "t" })}`;
-    await loginBy(script).access();
-    expect(JSON.parse(readFileSync(join(folder, "info"), "utf8"))).toEqual({
-      apiVersion: "client.authentication.k8s.io/v1",
-      kind: "ExecCredential",
-      spec: { interactive: false },
-    });
-  });
-
-  it("shows the program the cluster where it asks for that", async () => {
-    const script = `printf %s "$KUBERNETES_EXEC_INFO" > "${folder}/info"; ${printing({ token: "t" })}`;
-    const exec = { command: "sh", args: ["-c", script], provideClusterInfo: true };
+  it("says to the program which version of the credentials it reads, that nobody can answer it, and, where it asks, of which cluster", async () => {
+    const apiVersion = "client.authentication.k8s.io/v1";
+    const script = `printf %s "$KUBERNETES_EXEC_INFO" > "${folder}/info"; cat; ${printing({ token: "t" })}`;
     const cluster = { "certificate-authority-data": base64("ca"), "tls-server-name": "c" };
-    await loginOf(configOf(cluster, { exec })).access();
-    expect(JSON.parse(readFileSync(join(folder, "info"), "utf8")).spec).toEqual({
-      cluster: { server: "https://c.example.com", ...cluster },
-      interactive: false,
-    });
+    const spec = async (provideClusterInfo: boolean) => {
+      const exec = { apiVersion, command: "sh", args: ["-c", script], provideClusterInfo };
+      await loginOf(configOf(cluster, { exec })).access();
+      const { spec, ...about } = JSON.parse(readFileSync(join(folder, "info"), "utf8"));
+      expect(about).toEqual({ apiVersion, kind: "ExecCredential" });
+      return spec;
+    };
+    expect(await spec(false)).toEqual({ interactive: false });
+    const server = "https://c.example.com";
+    expect(await spec(true)).toEqual({ cluster: { server, ...cluster }, interactive: false });
   });
 
   it("runs the program again when what it printed is over", async () => {
@@ -75,23 +70,6 @@ describe("logging in by a program", () => {
     expect([await runs(), await runs()]).toEqual([2, 2]);
   });
 
-  it("kills with a program that hangs what it has started", async () => {
-    const { timer, endTime } = aTimer();
-    const login = loginBy('sleep 600 & echo $! > "$FOLDER/child"; wait', timer);
-    const failure = login.access().catch((error: unknown) => error);
-    const child = () => Number(readFileSync(join(folder, "child"), "utf8"));
-    await expect.poll(child, { timeout: 10_000 }).toBeGreaterThan(0);
-    const pid = child();
-    endTime();
-    expect(await failure).toBeInstanceOf(TryAgainError);
-    // What has ended may not be waited for yet.
-    const isAlive = () =>
-      /^\d+ \(sleep\) [^Z]/.test(
-        existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, "utf8") : "",
-      );
-    await expect.poll(isAlive, { timeout: 10_000 }).toBe(false);
-  });
-
   it("runs the program again when the login is refreshed, also where the token has no end", async () => {
     const login = loginBy(
       `echo >> "$FOLDER/runs"; echo "{\\"status\\":{\\"token\\":\\"t$(grep -c '' "$FOLDER/runs")\\"}}"`,
@@ -103,23 +81,20 @@ describe("logging in by a program", () => {
   });
 
   it.each([
-    ["hangs", ""],
-    ["hangs and ignores SIGTERM", "trap '' TERM;"],
-  ])("kills a program that %s, and starts it again at the next call", async (_, first) => {
+    ["hangs", ': > "$FOLDER/$$"; exec sleep 600'],
+    ["hangs and ignores SIGTERM", `trap '' TERM; : > "$FOLDER/$$"; exec sleep 600`],
+    ["waits for another that hangs, with that one", 'sleep 600 & : > "$FOLDER/$!"; wait'],
+  ])("kills a program that %s, and starts it again at the next call", async (_, script) => {
     const { timer, endTime } = aTimer();
-    const login = loginBy(`${first} : > "$FOLDER/$$"; exec sleep 600`, timer);
-    const isAlive = (pid: string) => {
-      try {
-        return process.kill(Number(pid), 0);
-      } catch {
-        return false;
-      }
-    };
+    const login = loginBy(script, timer);
+    // What has ended may not be waited for yet.
+    const isAlive = (pid: string) =>
+      existsSync(`/proc/${pid}/stat`) && /^\d+ \(\w+\) [^Z]/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
     const alive = () => readdirSync(folder).filter(isAlive).length;
     for (const run of [1, 2]) {
       const failure = login.access().catch((error: unknown) => error);
       await expect.poll(() => readdirSync(folder), { timeout: 10_000 }).toHaveLength(run);
-      expect(alive()).toBe(1);
+      await expect.poll(alive, { timeout: 10_000 }).toBe(1);
       endTime();
       expect(await failure).toEqual(
         new TryAgainError("The kubeconfig's user cannot log in: there was no answer within 1m"),

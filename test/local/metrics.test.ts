@@ -1,24 +1,16 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { MetricName } from "../../lambda/core/metrics.ts";
-import {
-  families,
-  type Health,
-  PrometheusMetrics,
-  prometheusName,
-  serveMetrics,
-} from "../../local/metrics/prometheus.ts";
+import { families, PrometheusMetrics, prometheusName, serveMetrics } from "../../local/metrics/prometheus.ts";
 
 const namesOf = (type: string) =>
   (Object.keys(families) as MetricName[]).filter((name) => families[name].type === type);
-const serve = async (
-  metrics: PrometheusMetrics,
-  {
-    host,
-    port = 0,
-    health = { isLive: true, problems: [] },
-  }: { host?: string; port?: number; health?: Health } = {},
-) => serveMetrics({ metrics, health, port, host });
+const serve = (about: Partial<Parameters<typeof serveMetrics>[0]> = {}) =>
+  serveMetrics({
+    metrics: new PrometheusMetrics("prod"),
+    ...{ health: { isLive: true, problems: [] }, port: 0 },
+    ...about,
+  });
 
 describe("metrics for Prometheus", () => {
   it("sum counters, keep the last value of a gauge, and have sum and number of durations in seconds", () => {
@@ -72,11 +64,9 @@ describe("metrics for Prometheus", () => {
 
 describe("the server of metrics", () => {
   it("serves them at one address, by GET alone", async (test) => {
-    const server = await serve(new PrometheusMetrics("prod"));
+    const server = await serve();
     test.onTestFinished(() => server.stop());
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
-    const port = Number(new URL(server.url).port);
-    await expect(serve(new PrometheusMetrics("prod"), { port })).rejects.toThrow("EADDRINUSE");
     const response = await fetch(server.url);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(await response.text()).toBe(new PrometheusMetrics("prod").text());
@@ -94,7 +84,7 @@ describe("the server of metrics", () => {
     [true, ["the last sweep failed", "nodes cannot be patched"], [200, 503]],
     [false, ["the last sweep failed"], [503, 503]],
   ])("answers for a holder that is live: %s, with the problems %j", async (isLive, problems, expected) => {
-    const server = await serve(new PrometheusMetrics("prod"), { health: { isLive, problems } });
+    const server = await serve({ health: { isLive, problems } });
     onTestFinished(() => server.stop());
     const paths = ["/healthz", "/readyz"];
     const answers = await Promise.all(paths.map((path) => fetch(server.url.replace("/metrics", path))));
@@ -103,7 +93,7 @@ describe("the server of metrics", () => {
   });
 
   it("listens on another address only if one is given", async (test) => {
-    const server = await serve(new PrometheusMetrics("prod"), { host: "0.0.0.0" });
+    const server = await serve({ host: "0.0.0.0" });
     test.onTestFinished(() => server.stop());
     expect(server.url).toMatch(/^http:\/\/0\.0\.0\.0:/);
   });

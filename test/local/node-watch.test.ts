@@ -112,7 +112,6 @@ describe("the watch of nodes", () => {
   it.each([
     ["the connection is reset", { kind: "reset" }],
     ["the server answers 500", { kind: "status", status: 500 }],
-    ["the server answers 429", { kind: "status", status: 429 }],
   ] as const)("connects again when %s, and misses nothing", async (_, fault) => {
     before.watch = () => {
       cluster.fail(fault, { method: "GET" });

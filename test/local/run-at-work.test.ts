@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { runningHolder } from "../../cli/control/running.ts";
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
-import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import { KubernetesTransport } from "../../lambda/kubernetes/transport.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
@@ -10,7 +9,6 @@ import { FakeNodeClaims } from "../../simulator/fake-node-claims.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { RunWorld, settings, soon, stayHeld, untilReady } from "./run-world.ts";
 
-const { annotation } = Karpenter.v1;
 const nodes = "/api/v1/nodes";
 
 let world: RunWorld;
@@ -65,19 +63,6 @@ describe("a run at work", () => {
     const about = () =>
       world.cluster.events.all().map(({ involvedObject, reason }) => [Object(involvedObject).name, reason]);
     await expect.poll(about, soon).toEqual([["a", "Held"]]);
-  });
-
-  it("names at first the cluster and the annotation to which it writes", async () => {
-    await world.start();
-    const fields = { cluster: "prod", context: "fake", annotation };
-    expect(world.log.lines[0]).toMatchObject({ sentence: "the holder starts", fields });
-    expect(world.log.lines[0]?.fields.server).toContain(world.cluster.server);
-  });
-
-  it("marks at once a node that joins while a hold is on", async () => {
-    await world.startHolding();
-    world.joins("b");
-    await expect.poll(() => world.held(), { ...soon, timeout: seconds(8) }).toEqual(["a", "b"]);
   });
 
   it("renews its login when the cluster refuses it", async () => {
@@ -155,13 +140,6 @@ describe("a run at work", () => {
     const request = { name: `${schedule} UTC`, cause: "window", until: after(begun, hours(2)).toISOString() };
     const asked = await (await runningHolder({ run: world.folder }, {})).ask({ do: "status" });
     expect(asked).toMatchObject({ scopes: [{ requests: [request] }] });
-  });
-
-  it("shows a hold from before on its page from the start", async () => {
-    await (await world.startHolding()).stop();
-    const { timeline } = await world.start();
-    const [first] = timeline.events;
-    expect(first).toMatchObject({ kind: "hold started", scope: "cluster" });
   });
 
   it("answers operators once it works, and not before", async () => {
