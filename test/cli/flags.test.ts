@@ -116,18 +116,12 @@ it("template writes the chosen settings, for the chosen place", async () => {
 });
 
 describe("history", () => {
-  const past = aPastHold({ requests: ["load test"], capped: true });
-
-  it("shows as many holds as --limit says, and causes and ids with -o wide only", async () => {
+  it("shows as many holds as --limit says, and ids with -o wide only", async () => {
+    const past = aPastHold();
     const prod = await holder(() => ({ holds: [past] }));
-    const wide = await prod.run("history", "-o", "wide");
-    expect(wide.output).toContain(
-      `1 launch in NodePool default; load test  –            0       0       0                 ${past.id}`,
-    );
-    const { output } = await prod.run("history", "--limit", "7");
+    expect((await prod.run("history", "-o", "wide")).output).toContain(past.id);
+    expect((await prod.run("history", "--limit", "7")).output).not.toContain(past.id);
     expect(prod.asked.at(-1)).toEqual({ do: "history", limit: 7 });
-    expect(output).not.toContain(past.id);
-    expect(output).toContain("the hold expired (capped)");
   });
 
   it("looks back as far as --since says, and sums up what caused the holds", async () => {

@@ -26,12 +26,9 @@ describe("the command manifest", () => {
   const toRun = ["- leases", "- leases"];
   it.each([
     ["", ofAuto],
-    ["--holder run", [...ofAuto, ...toRun]],
-    ["--mode observe", ofAuto],
     ["--hold 20m", ofConstantHold],
     ["--holder run --hold 20m", [...ofConstantHold, ...toRun]],
     ["--karpenter v0.31", ofConstantHold],
-    ["--node-events true", [...ofAuto, "- events"]],
     ["--node-events true --mode observe", ofAuto],
     ["--node-events true --holder run", [...ofAuto, "- events", ...toRun]],
   ])(

@@ -1,6 +1,6 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import {
   capacityBuffers,
   compareManifest,
@@ -12,12 +12,12 @@ import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
-import { serveHttp } from "../../local/http-server.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { answering } from "../kubernetes/answers-in-turn.ts";
+import { configOf } from "../local/kubeconfigs.ts";
 import { until } from "../support/context.ts";
 import { newFolder } from "../support/new-folder.ts";
-import { aNodePool } from "./advise-cluster.ts";
+import { aNodePool, clusterWith } from "./advise-cluster.ts";
 
 const { annotation } = Karpenter.v1;
 const older = Karpenter["v0.31"].annotation;
@@ -77,63 +77,36 @@ const refusing = (status: number) => answering(() => refuse(status)).api;
 const soon = until(noon);
 const unreadable = { metadata: { name: "unreadable" } };
 
-it("reads the NodePools that can be read", async () => {
+it("reads the NodePools that can be read, and none of a Karpenter older than v1.0, which protects by any value", async () => {
   const pools = await nodePools(listing("nodepools", aNodePool({ name: "batch" }), unreadable), soon);
   expect(pools.map(({ metadata }) => metadata.name)).toEqual(["batch"]);
-});
-
-it("finds no NodePool where Karpenter is older than v1.0, which protects by any value", async () => {
   expect(await nodePools(refusing(404), soon)).toEqual([]);
 });
 
-it("finds the CapacityBuffers of all namespaces", async () => {
+it("finds the CapacityBuffers of all namespaces, where there is such a kind and the caller may list them", async () => {
   const api = listing("capacitybuffers", { metadata: { namespace: "web", name: "spare" } }, unreadable);
   expect(await capacityBuffers(api, soon)).toEqual(["web/spare"]);
-});
-
-it("finds no CapacityBuffer where there is no such kind, or where the caller may not list them", async () => {
-  expect(await capacityBuffers(refusing(404), soon)).toEqual([]);
-  expect(await capacityBuffers(refusing(403), soon)).toEqual([]);
+  for (const status of [404, 403]) expect(await capacityBuffers(refusing(status), soon)).toEqual([]);
   await expect(capacityBuffers(refusing(500), soon)).rejects.toMatchObject({ status: 500 });
 });
 
 it("refuses a login that fails at once, as it does a kubeconfig that cannot be read", async () => {
   const kubeconfig = join(newFolder(), "config");
-  const [clusters, contexts] = [
-    [{ name: "a", cluster: { server: "https://127.0.0.1:1" } }],
-    [{ name: "a", context: { cluster: "a", user: "me" } }],
-  ];
-  const exec = { apiVersion: "client.authentication.k8s.io/v1", command: "false" };
-  const users = [{ name: "me", user: { exec } }];
-  writeFileSync(kubeconfig, JSON.stringify({ contexts, clusters, users, "current-context": "a" }));
+  writeFileSync(kubeconfig, JSON.stringify(configOf({}, { exec: { command: "false" } })));
   await expect(ownKubernetes(kubeconfig, undefined)).rejects.toThrow("cannot log in: false ended with 1");
 });
 
 it("asks the cluster of the chosen context, and compares what is there with our objects", async () => {
-  const served = { metadata: {}, items: [aNodePool({ name: "batch" })] };
-  const cluster = await serveHttp(({ url = "" }, response) => {
-    const isThere = url.includes("/nodepools");
-    response.writeHead(isThere ? 200 : 404, { "content-type": "application/json" });
-    response.end(JSON.stringify(isThere ? served : {}));
-  });
-  const kubeconfig = join(newFolder(), "config");
-  const contexts = ["elsewhere", "here"].map((name) => ({ name, context: { cluster: name, user: "me" } }));
-  const clusters = [
-    { name: "elsewhere", cluster: { server: "http://127.0.0.1:1" } },
-    { name: "here", cluster: { server: cluster.url, "insecure-skip-tls-verify": true } },
-  ];
-  const users = [{ name: "me", user: { token: "t" } }];
-  writeFileSync(kubeconfig, JSON.stringify({ contexts, clusters, users, "current-context": "elsewhere" }));
-  const own = await ownKubernetes(kubeconfig, "here");
-  try {
-    expect(own.server).toBe(cluster.url);
-    expect((await own.findNodePools()).map(({ metadata }) => metadata.name)).toEqual(["batch"]);
-    expect(await own.findCapacityBuffers()).toEqual([]);
-    const rules = { holdAnnotation: "example.com/stay", mode: "hold", auto: true, nodeEvents: true } as const;
-    const found = await own.compareManifest(rules);
-    expect(found).toContainEqual({ kind: "Role", state: "missing" });
-    expect(found.map(({ state }) => state)).not.toContain("right");
-  } finally {
-    await cluster.stop();
-  }
+  const { server: cluster, kubeconfig } = await clusterWith({ nodePools: [aNodePool({ name: "batch" })] });
+  onTestFinished(() => cluster.stop());
+  const text = readFileSync(kubeconfig, "utf8");
+  writeFileSync(kubeconfig, JSON.stringify({ ...JSON.parse(text), "current-context": "elsewhere" }));
+  const own = await ownKubernetes(kubeconfig, "fake");
+  expect(own.server).toContain(cluster.server);
+  expect((await own.findNodePools()).map(({ metadata }) => metadata.name)).toEqual(["batch"]);
+  expect(await own.findCapacityBuffers()).toEqual([]);
+  const rules = { holdAnnotation: "example.com/stay", mode: "hold", auto: true, nodeEvents: true } as const;
+  const found = await own.compareManifest(rules);
+  expect(found).toContainEqual({ kind: "Role", state: "missing" });
+  expect(found.map(({ state }) => state)).not.toContain("right");
 });

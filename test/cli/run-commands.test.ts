@@ -57,29 +57,22 @@ const type = (...words: string[]) =>
 describe("commands with --run", () => {
   it("hold, show, release, pause and resume as with a deployed holder", async (test) => {
     const { folder, held } = await start(test);
-    expect((await type("hold", "--run", folder, "--reason", "test", "--for", "45m")).output).toMatch(
-      /^Request by-hand holds until .* \(in 45m\): test\.\nNodes marked now: 1; /,
-    );
+    await type("hold", "--run", folder, "--reason", "test", "--for", "45m");
     expect(held()).toEqual([true]);
     expect((statSync(folder).mode & 0o777).toString(8)).toBe("700");
-    const second = await type("hold", "--run", folder, "--name", "b", "--reason", "more", "--for", "20m");
-    expect(second.output).toMatch(/^Request b holds .* \(in 20m\): more\.\nSomething else .* \(in 45m\)\.\n/);
+    await type("hold", "--run", folder, "--name", "b", "--reason", "more", "--for", "20m");
     expect((await type("status", "--run", folder, "-o", "wide")).output).toMatch(
       /^prod .*cluster +held .*by-hand .* test\nb .* more\n.*Nodes held in cluster: a\./s,
     );
 
-    const ended = await type("release", "--run", folder, "--name", "by-hand");
-    expect(ended.output).toMatch(
-      /^Nodes released: 0 .*by-hand was released.*\nSomething else .* \(in 20m\)\.$/,
-    );
+    await type("release", "--run", folder, "--name", "by-hand");
     const unknown = await type("release", "--run", folder, "--name", "by-hand");
     expect([unknown.exit, unknown.reported]).toEqual([
       1,
       expect.stringContaining("requests: b\nNothing was"),
     ]);
     expect(held()).toEqual([true]);
-    const released = await type("release", "--run", folder, "--force", "--scope", "cluster");
-    expect(released.output).toContain("Nodes released: 1");
+    await type("release", "--run", folder, "--force", "--scope", "cluster");
     expect(held()).toEqual([false]);
 
     const paused = await type("pause", "--run", folder);
