@@ -27,21 +27,15 @@ export const clusterIn = (stack: Stack) =>
   SecurityGroup.fromSecurityGroupId(stack, "Cluster", "sg-0123456789abcdef0");
 
 export const ingress = "AWS::EC2::SecurityGroupIngress";
-const egress = "AWS::EC2::SecurityGroupEgress";
-export const wayOut = [
-  "AWS::EC2::NatGateway",
-  "AWS::EC2::Route",
-  "AWS::EC2::SubnetRouteTableAssociation",
-  "AWS::EC2::VPCGatewayAttachment",
-];
 
-type Case = Readonly<{ fill: (stack: Stack) => unknown; needs: readonly string[]; context?: object }>;
+/** A network, and the type of what it has and the others have not all. */
+type Case = Readonly<{ fill: (stack: Stack) => unknown; shows: string; context?: object }>;
 
 export const networks: Readonly<Record<string, Case>> = {
   "a VPC of the stack with NAT": {
     fill: (stack) =>
       clusterIn(stack).connections.allowFrom(holderIn(stack, { vpc: vpcIn(stack) }), Port.HTTPS),
-    needs: [...wayOut, ingress],
+    shows: "AWS::EC2::NatGateway",
   },
   "ids of subnets and a security group of the stack": {
     fill: (stack) => {
@@ -51,7 +45,7 @@ export const networks: Readonly<Record<string, Case>> = {
       holderIn(stack, { subnetIds, securityGroupIds: [group.securityGroupId] });
       clusterIn(stack).connections.allowFrom(group, Port.HTTPS);
     },
-    needs: [...wayOut, ingress],
+    shows: ingress,
   },
   "isolated subnets with endpoints": {
     fill: (stack) => {
@@ -63,12 +57,12 @@ export const networks: Readonly<Record<string, Case>> = {
       });
       eks.connections.allowDefaultPortFrom(holderIn(stack, { vpc, subnets }));
     },
-    needs: ["AWS::EC2::VPCEndpoint", "AWS::EC2::SubnetRouteTableAssociation", ingress],
+    shows: "AWS::EC2::VPCEndpoint",
   },
   "no rule inside of a security group": {
     context: { "@aws-cdk/aws-ec2.securityGroupDisableInlineRules": true },
     fill: (stack) => holderIn(stack, { vpc: vpcIn(stack) }),
-    needs: [...wayOut, egress],
+    shows: "AWS::EC2::SecurityGroupEgress",
   },
   "a rule for addresses": {
     fill: (stack) => {
@@ -76,7 +70,7 @@ export const networks: Readonly<Record<string, Case>> = {
       holderIn(stack, { vpc });
       clusterIn(stack).addIngressRule(Peer.ipv4(vpc.vpcCidrBlock), Port.HTTPS);
     },
-    needs: [ingress],
+    shows: ingress,
   },
   "a rule that an aspect adds": {
     fill: (stack) => {
@@ -86,7 +80,7 @@ export const networks: Readonly<Record<string, Case>> = {
         visit: (node) => node === stack && cluster.connections.allowFrom(holder, Port.HTTPS),
       });
     },
-    needs: [ingress],
+    shows: ingress,
   },
   "rules of its subnets and a route to another VPC": {
     fill: (stack) => {
@@ -106,10 +100,6 @@ export const networks: Readonly<Record<string, Case>> = {
       for (const subnet of vpc.privateSubnets)
         if (subnet instanceof Subnet) subnet.addRoute("ToCluster", route);
     },
-    needs: [
-      "AWS::EC2::NetworkAclEntry",
-      "AWS::EC2::SubnetNetworkAclAssociation",
-      "AWS::EC2::VPCPeeringConnection",
-    ],
+    shows: "AWS::EC2::NetworkAclEntry",
   },
 };

@@ -1,10 +1,10 @@
-import { Duration, Stack } from "aws-cdk-lib";
+import { Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 import { CfnCluster, Cluster as OlderCluster } from "aws-cdk-lib/aws-eks";
 import { Cluster, KubernetesVersion } from "aws-cdk-lib/aws-eks-v2";
 import { describe, expect, it } from "vitest";
 import { KarpenterNodeHolder, type KarpenterNodeHolderProps } from "../../infra/index.ts";
-import { cleanUpNeeds } from "./clean-up-needs.ts";
+import { deletedTooEarly } from "./deleted-too-early.ts";
 import { everyResource, functionIn, newApp, resourcesOf } from "./synthesized.ts";
 
 const version = KubernetesVersion.V1_34;
@@ -38,7 +38,7 @@ describe("a cluster of the same app", () => {
   it("is installed before the holder's rights, and deleted after them", () => {
     const [installed] = resourcesOf(template, "Custom::KarpenterNodeHolderAccess").values();
     expect(installed?.Properties.cluster).toEqual(reference);
-    expect(cleanUpNeeds(template).tooEarly).toEqual([]);
+    expect(deletedTooEarly(template)).toEqual([]);
   });
 
   it("leaves no reference in a name or a logical id", () => {
@@ -92,13 +92,6 @@ it("takes an imported cluster, of either library, like its name", () => {
       library.fromClusterAttributes(stack, "Cluster", { clusterName: "prod" });
     expect(jsonOf((stack) => ({ cluster: imported(stack) }))).toEqual(jsonOf(() => ({ cluster: "prod" })));
   }
-});
-
-it("takes durations as text", () => {
-  const lengths = { hold: Duration.minutes(30), maxHold: Duration.minutes(90) };
-  expect(jsonOf(() => ({ cluster: "prod", hold: "30m", maxHold: "1h30m" }))).toEqual(
-    jsonOf(() => ({ cluster: "prod", ...lengths })),
-  );
 });
 
 it("refuses a name or a cluster that is none", () => {

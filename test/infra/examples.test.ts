@@ -6,7 +6,7 @@ import { detailOf } from "../../lambda/core/events.ts";
 import { blocksIn, documents } from "../repository/documents.ts";
 import { aPastHold, someRules } from "../support/builders.ts";
 import { newFolder } from "../support/new-folder.ts";
-import { cleanUpNeeds } from "./clean-up-needs.ts";
+import { deletedTooEarly } from "./deleted-too-early.ts";
 import { sentTooEarly } from "./sent-too-early.ts";
 import { everyResource, quick } from "./synthesized.ts";
 
@@ -105,7 +105,7 @@ it.each(Object.entries(examples))("the example %s synthesizes what it shows", as
   const stacks = await synthesized(example);
   shows(stacks);
   for (const template of Object.values(stacks)) {
-    expect(cleanUpNeeds(template).tooEarly).toEqual([]);
+    expect(deletedTooEarly(template)).toEqual([]);
     expect(sentTooEarly(template)).toEqual([]);
   }
 });

@@ -40,9 +40,5 @@ export function referencesIn(value: Value): readonly string[] {
   });
 }
 
-/** Whether both are the same id, or refer to the same resource. */
-export const isSame = (a: Value, b: Value): boolean =>
-  a !== undefined && b !== undefined && (JSON.stringify(a) === JSON.stringify(b) || shares(a, b));
-
 export const shares = (a: Value, b: Value): boolean =>
   referencesIn(a).some((id) => referencesIn(b).includes(id));
