@@ -8,7 +8,7 @@ import { aBound, aRoom, noNeeds } from "./rooms.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
 /** In minutes of a node. */
-const [relaunch, eviction] = [5, 3];
+const [relaunch, eviction] = [5, 4];
 const prices = { relaunchCost: minutes(relaunch), evictionCost: minutes(eviction) };
 
 /** A pod for which a node is needed. */
@@ -158,9 +158,9 @@ describe("a node that is rarely needed again within the time of its relaunch", (
 
   test("waits for the eviction of its pods", () => {
     const cluster = taught(2);
-    expect(cluster.passUntilGone(30)).toBe(7);
+    expect(cluster.passUntilGone(30)).toBe(9);
     expect(cluster.words.at(-1)).toBe(
-      "superfluous for 6m; its removal is worth 6m: 2 pods; a relaunch is not waited for, because nodes here are rarely needed again within 5m",
+      "superfluous for 8m; its removal is worth 8m: 2 pods; a relaunch is not waited for, because nodes here are rarely needed again within 5m",
     );
   });
 

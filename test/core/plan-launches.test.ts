@@ -145,7 +145,7 @@ describe("the end of a launch hold", () => {
   });
 
   it("comes at maxHold after the start where launches ask for more, and a breather follows", () => {
-    const passes = new Passes({ maxHold: hours(1) });
+    const passes = new Passes({ maxHold: hours(1), breather: minutes(7) });
     const plans = reported(passes, launches(0, 55, 5));
     expect(plans.map(({ until }) => until)).toEqual([
       ...launches(20, 55, 5).map(({ launchedAt }) => launchedAt),
@@ -154,10 +154,10 @@ describe("the end of a launch hold", () => {
     expect(plans.flatMap(({ steps }) => steps.filter((step) => step === "cap"))).toEqual(["cap"]);
     const over = passes.at(60);
     expect(over.because).toBe("launches have held for as long as maxHold allows");
-    expect(over.record.quiet).toMatchObject({ kind: "breather", since: at(60), until: at(70) });
+    expect(over.record.quiet).toMatchObject({ kind: "breather", since: at(60), until: at(67) });
     expect(passes.at(65, [launchAt(65)]).until).toBeUndefined();
-    expect(passes.at(71, [launchAt(69)]).until).toBeUndefined();
-    expect(passes.at(71, [launchAt(71)]).until).toEqual(at(91));
+    expect(passes.at(68, [launchAt(66)]).until).toBeUndefined();
+    expect(passes.at(68, [launchAt(68)]).until).toEqual(at(88));
   });
 
   it("is followed by no breather where the cap cut nothing off", () => {
