@@ -16,7 +16,7 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import { storeOf } from "../contracts/dynamodb-store.ts";
 import { aLaunch, aPastHold, aRecord } from "../support/builders.ts";
 import { fakeAws } from "../support/fake-aws.ts";
-import { answering, answers, secretly, secrets } from "./aws-answers.ts";
+import { answers, secretly, secrets } from "./aws-answers.ts";
 import { errorOf, everythingIn, expectSecret, fuzzed } from "./fuzz.ts";
 
 const clock = { now: () => noon };
@@ -94,5 +94,5 @@ fuzzed(
       await aws.close();
     }
   },
-  { runs: 60, given: [answers], examples: always.map((body) => [answering(body)]) },
+  { runs: 60, given: [answers], examples: always.map((body) => [{ status: 200, body, headers: {} }]) },
 );
