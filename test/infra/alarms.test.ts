@@ -79,12 +79,6 @@ it("has no cap to watch where there is none", () => {
   expect(alarmsOf(synthesize(uncapped))).toHaveLength(alarms.length - 1);
 });
 
-it("lets its owner use its metrics", () => {
-  const holder = new KarpenterNodeHolder(new Stack(newApp(), "Mine"), "Holder", { cluster: "prod" });
-  const metric = { namespace: "KarpenterNodeHolder", metricName: "NodesHeldNow" };
-  expect(holder.metricNodesHeld()).toMatchObject({ ...metric, dimensions: { Cluster: "prod" } });
-});
-
 const errorsOf = (add: (holder: KarpenterNodeHolder, stack: Stack) => void, props: object = {}) => {
   const app = newApp();
   const stack = new Stack(app, "Mine");

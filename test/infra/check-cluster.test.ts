@@ -32,18 +32,26 @@ async function check(cluster: AwsAnswer, props: object = {}, identity = own) {
 
 const describes = (about: object) => json({ cluster: { ...usable, ...about } });
 const closed = describes({ resourcesVpcConfig: { endpointPublicAccess: false } });
+const addresses = (...publicAccessCidrs: string[]) =>
+  describes({ resourcesVpcConfig: { endpointPublicAccess: true, publicAccessCidrs } });
 
 it.each([
   ["does not exist", none, /^there is no EKS cluster prod .*\nCheck the name/],
   ["is not ready", describes({ status: "CREATING" }), /^prod is CREATING\nWait/],
   ["has no access entries", describes({ accessConfig: {} }), /ConfigMap only\naws eks update-cluster-config/],
   ["is closed to functions outside of a VPC", closed, /private endpoint only.*\n.*-c vpc=/],
+  [
+    "answers some addresses only",
+    addresses("203.0.113.0/24", "::/1"),
+    /203.0.113.0\/24, ::\/1 only.*\n.*vpc=/,
+  ],
 ])("a deployment for a cluster that %s is refused, with what to do", async (_, answer, why) => {
   expect(await check(answer)).toMatchObject({ errors: [expect.stringMatching(why)], printed: [] });
 });
 
 it.each([
   ["the cluster can have a holder", describes({}), {}],
+  ["the cluster answers every address", addresses("0.0.0.0/0"), {}],
   ["the functions of a private cluster are in its VPC", closed, { vpc }],
 ])("a deployment is not refused where %s", async (_, answer, props) => {
   expect(await check(answer, props)).toMatchObject({ errors: [], printed: [] });

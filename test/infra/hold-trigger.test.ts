@@ -102,10 +102,9 @@ it("an id is refused a second time, also for the other kind", () => {
 const holderWith = (props: Partial<KarpenterNodeHolderProps>) =>
   new KarpenterNodeHolder(new Stack(newApp(), "Test"), "Holder", { cluster: "prod", ...props });
 const usual = holderWith({});
-const capped = holderWith({ maxRequest: "8h" });
 const byPool = holderWith({ scope: "nodepool" });
 afterEach(() => {
-  for (const holder of [usual, capped, byPool]) {
+  for (const holder of [usual, byPool]) {
     const { node } = holder.node.findChild("Triggers");
     for (const { node: refused } of node.children) node.tryRemoveChild(refused.id);
   }
@@ -113,10 +112,6 @@ afterEach(() => {
 
 type Refused = [add: () => unknown, problem: string];
 it.each<Refused>([
-  [
-    () => onDeployments(capped, { for: "9h" }),
-    "Deployments cannot be used: for must be a duration from 1m to 8h (maxRequest)",
-  ],
   [() => onDeployments(byPool), 'Deployments cannot be used: scope must be "nodepool/NAME"'],
   [() => inOfficeHours(usual, { timeZone: "Berlin" }), "did you mean Europe/Berlin?"],
   ...[undefined, {}, { source: [] }, { detail: {} }, { source: undefined }].map(

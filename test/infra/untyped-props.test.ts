@@ -29,14 +29,11 @@ it.each([
   ],
   [{ alarmTopic: "arn:aws:sns:eu-west-1:111122223333:ops" }, /^alarmTopic must be an SNS topic of the CDK/],
   [{ vpc: "subnet-1a2b3c4d,sg-5e6f7a8b" }, /^vpc must be \{ subnetIds/],
-  [{ vpc: { subnetIds: ["subnet-1a2b3c4d"], securityGroupIds: [] } }, /^vpc must be \{ subnetIds/],
   [{ vpc: { vpc: { selectSubnets() {} }, clusterSecurityGroupIds: ["sg-2"] } }, /^vpc must be \{ subnetIds/],
   [{ vpc: { vpc: null } }, /^vpc must be \{ subnetIds.*, not an object$/],
-  [{ alarmTopic: {} }, "alarmTopic must be an SNS topic of the CDK, not an object"],
   [{ hold: { toMilliseconds: 5 } }, /^hold must be auto, or a duration .+, not an object$/],
   [{ maxhold: Duration.hours(1) }, "maxhold is no setting: did you mean maxHold?"],
   [{ alarmTopicArn: "arn" }, "alarmTopicArn is no setting: did you mean alarmTopic?"],
-  [{ logRetention: 7 }, "logRetention is no setting: did you mean logRetentionDays?"],
   [{ colour: "red" }, "colour is no setting"],
 ])("refuses %j from an app without types, by name", (props, expected) => {
   expect(problemsOf(props)).toEqual([
