@@ -77,14 +77,6 @@ describe("a request of CloudFormation", () => {
     },
   );
 
-  it("to delete cleans the cluster that the holder works for now, by the name of the one before", async () => {
-    const former = { PhysicalResourceId: "cluster-access/former-cluster" };
-    await world.handle({ ...former, RequestType: "Update" });
-    expect(policyOf()).toContain(present);
-    await world.handle({ ...former, RequestType: "Delete" });
-    expect([entriesOf(), world.access.all.size]).toEqual([[], 0]);
-  });
-
   it("to delete fails once, with what may remain, when the cluster cannot be reached; the next one succeeds", async () => {
     await world.handle(create);
     world.onCall = (call) => {

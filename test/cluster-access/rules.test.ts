@@ -76,13 +76,6 @@ describe("installing", () => {
     expect(world.access.all.size).toBe(4);
   });
 
-  it("refuses a cluster without access entries, with the command that allows them", async () => {
-    world.eks.authenticationMode = "CONFIG_MAP";
-    await expect(install()).rejects.toThrow(
-      /^prod has no access entries.*ConfigMap only\n.*--name prod .*=API_AND_CONFIG_MAP.*access=manual/,
-    );
-  });
-
   it("refuses a cluster that it cannot reach before it changes anything, as an update does", async () => {
     world.eks.vpcConfig = { endpointPublicAccess: true, publicAccessCidrs: ["203.0.113.0/24"] };
 
@@ -90,11 +83,6 @@ describe("installing", () => {
     await expect(change()).rejects.toThrow("203.0.113.0/24");
 
     expect(new Set(world.calls)).toEqual(new Set(["DescribeCluster"]));
-  });
-
-  it("names the cluster that does not exist", async () => {
-    world.config = { ...world.config, cluster: "gone" };
-    await expect(install()).rejects.toThrow("there is no EKS cluster gone");
   });
 
   it("warns that an older cluster has no admission policies", async () => {
