@@ -114,52 +114,33 @@ describe("errors", () => {
     expect(aws.requests).toHaveLength(4);
   });
 
-  it.each<[string, () => AwsAnswer | "hang up"]>([
-    ["a server's error", () => jsonError("InternalServerError", "oops", 500)],
-    ["an answer that is no answer", () => ({ status: 503, body: "<html>" })],
-    ["a broken connection", () => "hang up"],
+  it.each<[string, AwsAnswer | "hang up"]>([
+    ["an answer that is no answer", { status: 503, body: "<html>" }],
+    ["a broken connection", "hang up"],
   ])("reads %s as `try again`", async (_, answer) => {
-    const holds = await holdsOn(answer);
+    const holds = await holdsOn(() => answer);
     await expect(holds.write(aRecord())).rejects.toBeInstanceOf(TryAgainError);
-    await expect(holds.all()).rejects.toBeInstanceOf(TryAgainError);
   });
 
-  it.each([
-    ["ResourceNotFoundException", "Requested resource not found"],
-    ["AccessDeniedException", "is not authorized to perform: dynamodb:PutItem"],
-  ])("reads %s as a broken set-up and names the table", async (name, message) => {
-    const holds = await holdsOn(() => jsonError(name, message), 3);
+  it("reads a missing right as a broken set-up and names the table", async () => {
+    const message = "is not authorized to perform: dynamodb:PutItem";
+    const holds = await holdsOn(() => jsonError("AccessDeniedException", message), 3);
     const error = await holds.write(aRecord()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(BrokenSetupError);
     expect(error).toMatchObject({ message: expect.stringMatching(/^Cannot write table the-table: .*role/) });
     expect(aws.requests).toHaveLength(1);
   });
 
-  it("does not change an error of our own code", async () => {
-    const holds = await holdsOn(() => jsonError("ValidationException", "the expression is wrong"));
-    await expect(holds.find(wholeCluster)).rejects.toMatchObject({ name: "ValidationException" });
-  });
-
   const holdOf = (id: string) => ({ hold: { M: toAttributes({ ...aHold(), id }) } });
   it.each([
     ["version", { version: { S: "one" } }, /cluster: version must be a whole number, not "one"/],
-    ["kind", { quiet: { M: { kind: { S: "loud" } } } }, /quiet.kind must be paused or breather/],
-    ["because", { quiet: { M: { because: { N: "7" } } } }, /quiet.because must be text, not 7/],
     [
       "a type that is never written",
       { quiet: { M: { because: { SS: ["a"] } } } },
       /quiet.because must be text, not null/,
     ],
-    [
-      "at",
-      { released: { M: { because: { S: "x" }, at: { S: "noon" } } } },
-      /released.at must be a time like/,
-    ],
-    ["since", { quiet: { M: { since: { S: "noon" } } } }, /quiet.since must be a time like/],
     ["until", { quiet: { M: { until: { S: "noon" } } } }, /quiet.until must be a time like/],
-    ["requests", { requests: { S: "none" } }, /requests must be a list, not "none"/],
     ["a request", { requests: { L: [{ S: "x" }] } }, /requests\[0\] must be an object/],
-    ["id", holdOf("never"), /hold.id must be the id of a hold/],
     ["the date in the id", holdOf(trialHoldId), /hold.id must be the id of a hold/],
     [
       "hold",

@@ -89,12 +89,4 @@ describe("errors", () => {
     await expect(arming).rejects.toThrow(BrokenSetupError);
     await expect(arming).rejects.toThrow(/group holds: no\. Check that/);
   });
-
-  it("are reported as they are when Scheduler refuses the request for another reason than its time", async () => {
-    const port = await schedules(() => jsonError("ValidationException", "role cannot be assumed"));
-    await expect(port.arm(wholeCluster, holdId, after(noon, minutes(20)))).rejects.toThrow(
-      "role cannot be assumed",
-    );
-    expect(aws.requests).toHaveLength(1);
-  });
 });

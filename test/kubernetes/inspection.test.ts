@@ -58,43 +58,32 @@ describe("an inspection of a cluster", () => {
     ]);
   });
 
-  it.each([
-    ["hold", ["patch nodes"], { missingRights: [], needlessRights: [] }],
-    ["hold", [], { missingRights: ["patch nodes"], needlessRights: [] }],
-    ["observe", [], { missingRights: [], needlessRights: [] }],
-    ["observe", ["patch nodes"], { missingRights: [], needlessRights: ["patch nodes"] }],
-    ["hold", ["patch nodes", "list pods"], { missingRights: [], needlessRights: ["list pods"] }],
-  ] as const)("with mode=%s and the further rights %j finds %j", async (mode, further, expected) => {
-    const rights = [...nodeRights, ...claimRights, ...further];
-    expect(await aCluster({ rights, mode }).inspect()).toMatchObject(expected);
-  });
-
+  const patch = "patch nodes";
   const ofPods = ["list pods", "list poddisruptionbudgets of policy"];
   const ofEvents = ["create events of default"];
-  it.each<[object, string[], missing: string[], needless: string[]]>([
-    [{ auto: true }, ofPods, [], []],
-    [{ auto: true }, [], ["list pods", "list poddisruptionbudgets"], []],
-    [{ nodeEvents: true }, [], ["create events"], []],
-    [{ nodeEvents: true }, ofEvents, [], []],
-    [{ nodeEvents: false }, ofEvents, [], ["create events"]],
+  it.each<[Parameters<typeof aCluster>[0], string[], missing: string[], needless: string[]]>([
+    [{ mode: "observe" }, claimRights, [], []],
+    [{ mode: "observe" }, [...claimRights, patch], [], [patch]],
+    [{}, [...claimRights, patch, "list pods"], [], ["list pods"]],
+    [{ auto: true }, [...claimRights, patch, ...ofPods], [], []],
+    [{ auto: true }, [...claimRights, patch], ["list pods", "list poddisruptionbudgets"], []],
+    [{ nodeEvents: true }, [...claimRights, patch], ["create events"], []],
+    [{ nodeEvents: true }, [...claimRights, patch, ...ofEvents], [], []],
+    [{}, [...claimRights, patch, ...ofEvents], [], ["create events"]],
+    [{ karpenter: "v0.31" }, [patch], [], []],
   ])(
     "with %j and the further rights %j misses %j, and needs none of %j",
     async (about, further, missing, needless) => {
-      const rights = [...nodeRights, ...claimRights, "patch nodes", ...further];
+      const rights = [...nodeRights, ...further];
       const found = { missingRights: missing, needlessRights: needless };
       expect(await aCluster({ rights, ...about }).inspect()).toMatchObject(found);
     },
   );
 
-  it("misses no right to NodeClaims where Karpenter has none", async () => {
-    const rights = [...nodeRights, "patch nodes"];
-    expect((await aCluster({ rights, karpenter: "v0.31" }).inspect()).missingRights).toEqual([]);
-  });
-
   it("knows no version where it is reported as no text", async () => {
-    for (const gitVersion of [7, {}, { toString: 1 }, ["v1.36.1"]]) {
-      expect(await aCluster({ gitVersion }).inspect()).toMatchObject({ kubernetes: "unknown" });
-    }
+    expect(await aCluster({ gitVersion: { toString: 1 } }).inspect()).toMatchObject({
+      kubernetes: "unknown",
+    });
   });
 
   it("names each right that is missing, and each that is too much, and tries nothing without the right to patch", async () => {

@@ -27,30 +27,17 @@ describe("a node's metadata", () => {
 
   it.each<[unknown, string]>([
     ["text", 'a node must be an object, not "text"'],
-    [undefined, "a node must be an object, not missing"],
-    [null, "a node must be an object, not null"],
-    [["x".repeat(200)], `a node must be an object, not ["${"x".repeat(98)}`],
     [{}, "a node's metadata must be an object, not missing"],
     ...[7, "", "A", "-a", "a-", "a/b", "../a", "a".repeat(254)].map((name): [unknown, string] => [
       { metadata: { ...named, name } },
       `a node's metadata.name must be a name, not ${JSON.stringify(name).slice(0, 100)}`,
     ]),
     [{ metadata: { name: "a", uid: "" } }, 'the uid of node a must be text, not ""'],
-    [{ metadata: { name: "a", uid: 7 } }, "the uid of node a must be text, not 7"],
     [
       { metadata: { ...named, creationTimestamp: "soon" } },
       'the creationTimestamp of node a must be a time, not "soon"',
     ],
-    [
-      { metadata: { ...named, creationTimestamp: 0 } },
-      "the creationTimestamp of node a must be a time, not 0",
-    ],
-    [{ metadata: { ...named, labels: "x" } }, 'the labels of node a must be an object, not "x"'],
     [{ metadata: { ...named, labels: { x: 7 } } }, "the labels of node a must be text, not 7"],
-    [
-      { metadata: { ...named, annotations: { x: null } } },
-      "the annotations of node a must be text, not null",
-    ],
   ])("is refused where it is malformed: %j", (node, message) => {
     expect(() => parseNode(node)).toThrow(new TryAgainError(message));
   });
@@ -93,19 +80,12 @@ describe("a node's deletion, finalizers and writers", () => {
     [{ deletionTimestamp: "soon" }, 'a deletionTimestamp must be a time, not "soon"'],
     [{ managedFields: [7] }, "a manager of fields must be an object, not 7"],
     [{ managedFields: [{ time: "soon" }] }, 'a manager\'s time must be a time, not "soon"'],
-    [{ managedFields: [{ fieldsV1: 7 }] }, "fieldsV1 must be an object, not 7"],
-    [{ managedFields: [{ fieldsV1: { "f:metadata": 7 } }] }, "f:metadata must be an object, not 7"],
     [
       { managedFields: [{ fieldsV1: { "f:metadata": { "f:annotations": 7 } } }] },
       "f:annotations must be an object, not 7",
     ],
   ])("are refused where they are malformed: %j", (more, message) => {
     expect(() => parseNodeLife({ metadata: { ...named, ...more } })).toThrow(new TryAgainError(message));
-  });
-
-  it("are those of an object", () => {
-    expect(() => parseNodeLife(7)).toThrow("a node must be an object, not 7");
-    expect(() => parseNodeLife({})).toThrow("a node's metadata must be an object, not missing");
   });
 });
 
@@ -121,11 +101,9 @@ describe("a node's instance", () => {
     expect(instanceOf({ metadata: named, ...node })).toBe(instance);
   });
 
-  it.each<[unknown, string]>([
-    [7, "a node must be an object, not 7"],
-    [{ spec: 7 }, "a node's spec must be an object, not 7"],
-    [{}, "a node's metadata must be an object, not missing"],
-  ])("of %j is an error", (node, message) => {
-    expect(() => instanceOf(node)).toThrow(new TryAgainError(message));
+  it("of a malformed node is an error", () => {
+    expect(() => instanceOf({ spec: 7 })).toThrow(
+      new TryAgainError("a node's spec must be an object, not 7"),
+    );
   });
 });
