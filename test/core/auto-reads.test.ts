@@ -14,6 +14,7 @@ const learnedAlone: Account = {
   ...{ at: at(9), nodes: 0, wasted: {}, letGo: {}, leftAlone: {} },
   pauses: { ...noPauses, learned: [minutes(12), -minutes(3)] },
 };
+const room = { allocatable: {}, labels: {}, taints: [], isOpen: true };
 const record = aHeldRecord({
   launchHold: { startedAt: at(0), lastLaunchAt: at(0) },
   account: { ...learnedAlone, nodes: 2 },
@@ -30,7 +31,7 @@ describe("with hold=auto, pods are read", () => {
 
   it("when a node is due, but not before half a minute is over", () => {
     const claim = (name: string, cpu: number) =>
-      aClaim(name, { room: { allocatable: { cpu, pods: 9 }, labels: {}, taints: [], isOpen: true } });
+      aClaim(name, { room: { ...room, allocatable: { cpu, pods: 9 } } });
     const two = { ...view, at: at(10), claims: [claim("a", 8), claim("b", 8)] };
     const nextAt = (since: Date) => {
       const pauses = { ...noPauses, open: [{ since, level: 0 }] };
@@ -51,7 +52,6 @@ describe("with hold=auto, pods are read", () => {
   it("and decide by what was there when they were read, also where the pass goes on much later", () => {
     const open = { ...learnedAlone, nodes: 1, pauses: { ...noPauses, open: [{ since: at(4), level: 0 }] } };
     const before = { ...record, account: open };
-    const room = { allocatable: {}, labels: {}, taints: [], isOpen: true };
     const claims = [aClaim("a", { room })];
     const letGoBy = (minute: number) =>
       accountOf({ ...view, claims, at: at(minute) }, before, rules, at(10)).account?.letGo;
@@ -62,7 +62,6 @@ describe("with hold=auto, pods are read", () => {
   it("and no node is let go that its user holds or excludes", () => {
     const open = [0, 1, 2, 3].map((level) => ({ since: at(4), level }));
     const before = { ...record, account: { ...learnedAlone, nodes: 4, pauses: { ...noPauses, open } } };
-    const room = { allocatable: {}, labels: {}, taints: [], isOpen: true };
     const nodes = [
       aNode("held", { annotations: { [rules.holdAnnotation]: "true" } }),
       aNode("excluded", { labels: { [holdLabel]: "never" } }),

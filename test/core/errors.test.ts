@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  attemptAll,
-  BadInputError,
-  BrokenSetupError,
-  messageOf,
-  TryAgainError,
-} from "../../lambda/core/errors.ts";
+import { attemptAll, messageOf } from "../../lambda/core/errors.ts";
 
 describe("several tasks", () => {
   const attempt = (failures: readonly unknown[]) => {
@@ -40,14 +34,6 @@ describe("several tasks", () => {
 });
 
 describe("an error", () => {
-  it.each([
-    ["BadInputError", () => new BadInputError("Wrong", ["a", "b"]), "Wrong: a; b"],
-    ["TryAgainError", () => new TryAgainError("x"), "x"],
-    ["BrokenSetupError", () => new BrokenSetupError("x"), "x"],
-  ])("has its name and what is wrong: %s", (name, make, message) => {
-    expect(make()).toMatchObject({ name, message });
-  });
-
   it.each([
     [new Error("down"), "down"],
     ["down", "down"],

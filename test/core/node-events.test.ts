@@ -6,13 +6,13 @@ import { reconcileAll } from "../../lambda/core/sweep.ts";
 import { mostEvents } from "../../lambda/kubernetes/node-events.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { aHeldRecord, aRequest } from "../support/builders.ts";
+import { aRequest } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
 import { at, launchAt } from "./plans.ts";
 
 /** A world at noon with the nodes a and b, and the Events that a pass writes about them. */
-function aWorld(settings: Partial<Settings> = {}, records: readonly ScopeRecord[] = []) {
-  const it = coreWorld({ records, rules: { nodeEvents: true, ...settings } });
+function aWorld(settings: Partial<Settings> = {}) {
+  const it = coreWorld({ rules: { nodeEvents: true, ...settings } });
   const { world, context } = it;
   for (const name of ["a", "b"]) world.nodes.add(name);
   const events = () => world.cluster.events.all().map(Object);
@@ -38,35 +38,20 @@ const incomplete = "not every Event about a node was written";
 const launched = "a node was launched in NodePool default";
 
 describe("an Event", () => {
-  it("names each node that is held, until when and why", async () => {
-    const { news, pass } = aWorld();
+  it("says of each node that is held or released until when and why; an extension changes no node", async () => {
+    const { world, news, pass, look } = aWorld();
     await pass(0);
-    expect(news().toSorted()).toEqual([
-      `a Held Held until 12:20Z: ${launched}`,
-      `b Held Held until 12:20Z: ${launched}`,
-    ]);
-  });
-
-  it("is written where a node changes only: an extension writes none, a new node's own does", async () => {
-    const { world, news, pass } = aWorld();
-    await pass(0);
-    news();
+    const held = ["a", "b"].map((name) => `${name} Held Held until 12:20Z: ${launched}`);
+    expect(news().toSorted()).toEqual(held);
     await pass(5);
     expect(news()).toEqual([]);
     world.nodes.add("c");
     await pass(6);
     expect(news()).toEqual([`c Held Held until 12:26Z: ${launched}`]);
-  });
-
-  it("says why a node is released", async () => {
-    const { news, pass, look } = aWorld();
-    await pass(0);
-    news();
-    await look(21);
-    expect(news().toSorted()).toEqual([
-      "a Released Released: the hold expired",
-      "b Released Released: the hold expired",
-    ]);
+    await look(27);
+    expect(news().toSorted()).toEqual(
+      ["a", "b", "c"].map((name) => `${name} Released Released: the hold expired`),
+    );
   });
 
   it("names the reason of a request, and the day of an end that is not today", async () => {
@@ -98,20 +83,6 @@ describe("an Event", () => {
     const { world, news, pass } = aWorld();
     for (const name of ["a", "b"]) world.nodes.mark(name, "20260101t000000-earlie");
     expect(await pass(0)).toMatchObject({ changed: { adopted: 2 } });
-    expect(news()).toEqual([]);
-  });
-});
-
-describe("no Event is written", () => {
-  it.each<[string, Partial<Settings>, readonly ScopeRecord[]]>([
-    ["unless the settings ask for it", { nodeEvents: false }, []],
-    ["where the holder only observes", { mode: "observe" }, []],
-    ["where it observes, and finds marks", { mode: "observe" }, [aHeldRecord()]],
-  ])("%s", async (_, settings, records) => {
-    const { world, news, pass, look } = aWorld(settings, records);
-    if (records.length > 0) world.nodes.mark("a", holdId(1));
-    await pass(0);
-    await look(25);
     expect(news()).toEqual([]);
   });
 });

@@ -33,15 +33,6 @@ describe("a request", () => {
     expect(passes.at(15, [launchAt(15)]).until).toEqual(at(35));
   });
 
-  it("of several is held to the last end", () => {
-    const requests = [
-      aRequest(),
-      aRequest({ name: "other", until: at(90) }),
-      aRequest({ name: "third", until: at(5) }),
-    ];
-    expect(planAt(0, { record: aRecord({ requests }) }).until).toEqual(at(90));
-  });
-
   it("begins where another ends: the second of two windows is held whole, though no pass ended the first", () => {
     const passes = new Passes({}, aRecord({ requests: [window(0, 120)] }));
     passes.at(0);

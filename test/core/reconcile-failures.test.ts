@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
-import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
+import { BrokenSetupError, messageOf } from "../../lambda/core/errors.ts";
 import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
-import type { CallContext, Nodes } from "../../lambda/core/ports.ts";
+import type { Nodes } from "../../lambda/core/ports.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
-import type { Scope } from "../../lambda/core/scope.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { aHeldRecord } from "../support/builders.ts";
 import { aWorld, heldByOne } from "./pass-world.ts";
@@ -29,16 +28,6 @@ describe("a cluster that cannot be reached", () => {
     world.refuses = () => false;
     await pass();
     expect(world.nodes.marks()).toEqual(heldByOne);
-  });
-
-  it("leaves an ended hold open until its marks are removed", async () => {
-    const { world, pass, record } = aWorld([aHeldRecord()]);
-    world.time = at(20);
-    world.refuses = (call) => call === "list";
-    await expect(pass()).rejects.toThrow("list was refused");
-    expect(record()?.hold?.ended).toMatchObject({ because: "the hold expired" });
-    world.refuses = () => false;
-    expect(await pass()).toMatchObject({ isClosed: true, changed: { released: 2 } });
   });
 });
 
@@ -71,26 +60,14 @@ describe("NodeClaims that cannot be read", () => {
     ["ten seconds", {}, 10],
     ["as long as the pods in a look that reads them", { auto: true }, 60],
   ])("have %s; the nodes have all the time that there is", async (_, rules, time) => {
-    const { context } = aWorld([], rules);
-    const deadlines: Date[] = [];
-    const { nodes, nodeClaims, deadline } = context();
-    const others = {
-      nodeClaims: {
-        limits: (given: CallContext) => nodeClaims.limits(given),
-        list: async (_scope: Scope, given: CallContext) => {
-          deadlines.push(given.deadline);
-          throw new TryAgainError("no answer");
-        },
-      },
-      nodes: nodesOf(nodes, {
-        list: (scope, given) => {
-          deadlines.push(given.deadline);
-          return nodes.list(scope, given);
-        },
-      }),
-    };
-    await reconcile({ ...context(), ...others }, "cluster", { isLook: true });
-    expect(deadlines.toSorted()).toEqual([after(at(0), seconds(time)), deadline].toSorted());
+    const { world, context } = aWorld([], rules);
+    world.hangs = (call) => call === "claims";
+    await reconcile(context(), "cluster", { isLook: true });
+    expect(world.time).toEqual(after(at(0), seconds(time)));
+    world.hangs = (call) => call === "list";
+    const all = context();
+    await expect(reconcile(all, "cluster", { isLook: true })).rejects.toThrow();
+    expect(world.time).toEqual(all.deadline);
   });
 });
 
@@ -115,24 +92,17 @@ describe("nodes that cannot be changed", () => {
     expect(world.metrics.all("ReleaseLagMs")).toEqual([0, minutes(1)]);
   });
 
-  it("because the time is over keep it open, too", async () => {
+  const fails = () => Promise.reject(new BrokenSetupError("no access entry"));
+  it.each<[string, Partial<Nodes>, error?: string]>([
+    ["the cluster cannot be reached", { list: fails }, "no access entry"],
+    ["the time is over", { change: async () => ({ ...nothingChanged, left: true }) }],
+    ["the cluster refuses the login", { change: fails }, "no access entry"],
+  ])("because %s keep it open, too", async (_, about, error) => {
     const { world, pass, record, looks, context } = aWorld([aHeldRecord()]);
     world.time = at(20);
-    const change = async () => ({ ...nothingChanged, left: true });
-    expect(await pass([], { nodes: nodesOf(context().nodes, { change }) })).toMatchObject({
-      isClosed: false,
-    });
+    const passed = pass([], { nodes: nodesOf(context().nodes, about) });
+    expect(await passed.then(() => undefined, messageOf)).toBe(error);
     expect([record()?.hold?.ended?.at, looks()]).toEqual([at(20), [at(21)]]);
-  });
-
-  it("because the cluster refuses the login keep it open, too", async () => {
-    const { world, pass, record, context } = aWorld([aHeldRecord()]);
-    world.time = at(20);
-    const change = () => Promise.reject(new BrokenSetupError("no access entry"));
-    await expect(pass([], { nodes: nodesOf(context().nodes, { change }) })).rejects.toThrow(
-      "no access entry",
-    );
-    expect(record()?.hold?.ended?.at).toEqual(at(20));
     expect(world.journal.past.size).toBe(0);
   });
 });

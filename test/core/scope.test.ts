@@ -52,22 +52,10 @@ describe("a scope", () => {
   });
 });
 
-describe("the filter of NodePools", () => {
-  it("admits all where none is named", () => {
-    expect(admits({ only: [], except: [] }, "batch")).toBe(true);
-  });
-
-  it("never admits a name that no NodePool can have", () => {
-    expect(admits({ only: [], except: [] }, "Bad_Pool")).toBe(false);
-  });
-
-  it("admits only those named, and never those left out", () => {
-    const filter = { only: ["a", "b"], except: ["b"] };
-
-    expect(["a", "b", "c"].filter((pool) => admits(filter, pool))).toEqual(["a"]);
-  });
-
-  it("that only leaves out admits all others", () => {
-    expect(["a", "b"].filter((pool) => admits({ only: [], except: ["b"] }, pool))).toEqual(["a"]);
-  });
+it.each([
+  ["all names that a NodePool can have, where none is named", [], [], ["a", "b", "c"]],
+  ["all others than those left out", [], ["b"], ["a", "c"]],
+  ["only those named, and never those left out", ["a", "b"], ["b"], ["a"]],
+])("the filter of NodePools admits %s", (_, only, except, admitted) => {
+  expect(["a", "b", "c", "Bad_Pool"].filter((pool) => admits({ only, except }, pool))).toEqual(admitted);
 });

@@ -2,22 +2,16 @@ import { describe, expect, test } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { type Account, lookAtNodes } from "../../lambda/core/pays.ts";
 import type { Bound, Room } from "../../lambda/core/room.ts";
+import { aBound, noNeeds, aRoom as room } from "./rooms.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
 const prices = { relaunchCost: minutes(5), evictionCost: minutes(3) };
-const needs = { labels: {}, tolerations: [] };
 
-const room = (name: string, change: Partial<Room> = {}): Room => ({
-  ...{ name, allocatable: { cpu: 8_000, memory: 32e9, pods: 58 }, labels: {}, taints: [], isOpen: true },
-  ...change,
-});
-const pod = (node: string, change: Partial<Bound> = {}): Bound => ({
-  ...{ node, requests: { cpu: 10 }, needsNoPlace: false, needs },
-  ...change,
-});
+const pod = (node: string, change: Partial<Bound> = {}): Bound =>
+  aBound(node, { requests: { cpu: 10 }, ...change });
 /** A pod for which a node is needed. */
 const work = (node: string): Bound =>
-  pod(node, { requests: { cpu: 7_000 }, needs: { ...needs, isUnknown: true } });
+  pod(node, { requests: { cpu: 7_000 }, needs: { ...noNeeds, isUnknown: true } });
 const some = (node: string, count: number): readonly Bound[] =>
   Array.from({ length: count }, () => pod(node));
 
@@ -106,20 +100,9 @@ describe("nothing is spared where a superfluous node", () => {
 });
 
 test("what an older version remembered spares nothing in the first look", () => {
-  const { account } = lookAtNodes(
-    undefined,
-    ab.map((name) => room(name)),
-    [aWorks],
-    prices,
-    noon,
-  );
+  const nodes = [room("a"), room("b")];
+  const { account } = lookAtNodes(undefined, nodes, [aWorks], prices, noon);
   const { needed: _, ...older } = account;
-  const { since } = lookAtNodes(
-    older,
-    ab.map((name) => room(name)),
-    [aWorks, bWorks],
-    prices,
-    after(noon, 60_000),
-  );
+  const { since } = lookAtNodes(older, nodes, [aWorks, bWorks], prices, after(noon, minutes(1)));
   expect(since).toMatchObject({ spared: 0, evictionsSpared: 0 });
 });

@@ -131,18 +131,6 @@ describe("what fails", () => {
     expect(await world.journal.lastSweep()).toBeUndefined();
   });
 
-  it("of the nodes stops no other one: 180 of 200 that refuse every change keep the others from nothing", async () => {
-    const names = Array.from({ length: 200 }, (_, n) => `n${n + 100}`);
-    const { world, context, record } = aWorld([aHeldRecord()], {}, names);
-    for (const name of names) world.nodes.mark(name, first);
-    world.refuses = (call) => call.startsWith("patch n") && Number(call.slice("patch n".length)) < 280;
-    world.time = at(25);
-    await sweep(context());
-    expect(Object.keys(world.nodes.marks())).toHaveLength(180);
-    expect(record()?.hold?.ended).toBeDefined();
-    expect(world.metrics.total("NodePatchFailures")).toBe(180);
-  });
-
   it("to be read of NodeClaims is no reason to hold for longer", async () => {
     const { world, context, record } = aWorld([aHeldRecord()]);
     world.nodes.mark("web", first);

@@ -96,12 +96,9 @@ it("a hold and the release of one request need the name of a NodePool with scope
   await expect(release).rejects.toThrow("Cannot release: scope is missing");
 });
 
-it("a hold without a length lasts no longer than a person may ask for", async () => {
-  const world = new Scenario({ maxRequest: minutes(10) });
-  expect(await world.control({ do: "hold" })).toMatchObject({ until: after(noon, minutes(10)) });
-});
-
-it("a hold without a length lasts as long as one after a launch; a release without a name ends everything", async () => {
+it("a hold without a length lasts as long as one after a launch, or as a person may ask for; a release without a name ends everything", async () => {
+  const short = await new Scenario({ maxRequest: minutes(10) }).control({ do: "hold" });
+  expect(short).toMatchObject({ until: after(noon, minutes(10)) });
   const world = new Scenario();
   world.addNode("a");
   expect(await world.control({ do: "hold" })).toMatchObject({ until: after(noon, minutes(20)), marked: 1 });
@@ -148,12 +145,6 @@ describe("any request", () => {
         expect.stringMatching(new RegExp(`by hand: ${why?.replace(/[()]/g, "\\$&")}$`)),
       ]);
     }
-  });
-
-  it("of the release function by hand is logged with its reason, though nothing is held", async () => {
-    const world = new Scenario();
-    await world.releaseByHand({ force: true, reason: "maintenance" });
-    expect(world.log.reported("operator asked")).toMatchObject([{ do: "release", reason: "maintenance" }]);
   });
 
   it("is not logged when it only reads", async () => {

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
-import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { timedIds } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 import { aRecord } from "../support/builders.ts";
@@ -39,19 +38,6 @@ it("functions whose clocks differ by more than a minute leave each other's marks
 
   await world.pass(minutes(30));
   expect([world.marks(), world.hold()]).toEqual([{}, undefined]);
-});
-
-it("a label of a time to come, which anybody may write, holds no node for ever", async () => {
-  const world = twoNodes();
-  world.launch({ joinsAfter: seconds(1) });
-  await world.pass(minutes(1));
-  const { a: id } = world.marks();
-  for (const name of ["b", "node-1"]) world.nodes.edit(name, "labels", holdLabel, "29991231t235959-forged");
-  await world.pass(minutes(10));
-  expect(world.marks()).toEqual({ a: id, b: id, "node-1": id });
-  world.nodes.edit("a", "labels", holdLabel, "29991231t235959-forged");
-  await world.pass(minutes(20));
-  expect([world.marks(), world.heldNodes(), world.hold()]).toEqual([{}, [], undefined]);
 });
 
 it("times that a clock has written that was years ahead hold no node for ever", async () => {

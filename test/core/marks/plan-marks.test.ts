@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clusterTag, holdLabel, isIneffective, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { holdLabel, isIneffective, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { planMark } from "../../../lambda/core/marks/plan-marks.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { noon } from "../../../simulator/virtual-clock.ts";
@@ -33,10 +33,6 @@ describe("a user's annotation", () => {
   ])("%s=%s protects nothing: %s", (annotation, value, expected) => {
     expect(isIneffective(annotation, value)).toBe(expected);
   });
-});
-
-it("a cluster's instances have a tag with its name", () => {
-  expect(clusterTag("prod")).toBe("kubernetes.io/cluster/prod");
 });
 
 describe("a hold's mark", () => {

@@ -6,7 +6,7 @@ import type { ScopeRecord } from "../../../lambda/core/record.ts";
 import { mostRequests } from "../../../lambda/core/requests.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
-import { aHeldRecord, aQuiet, aRecord, aRequest } from "../../support/builders.ts";
+import { aQuiet, aRecord, aRequest } from "../../support/builders.ts";
 import { coreWorld } from "../../support/core-world.ts";
 import { at } from "../plans.ts";
 
@@ -42,11 +42,6 @@ describe("a request to hold", () => {
       because: "load test",
     });
     expect(world.nodes.held(holdId(1))).toEqual(["a"]);
-  });
-
-  it("is answered with the end of what holds for longer, too", async () => {
-    const { ask } = aWorld([aHeldRecord({ requests: [aRequest({ name: "other" })] })]);
-    expect(await ask()).toMatchObject({ until: at(45), heldUntil: at(60) });
   });
 
   it("of one name is one request: the person's last one counts, shorter or longer", async () => {
@@ -123,13 +118,6 @@ describe("a request of an event or a window", () => {
 
   it("of the future counts from now", async () => {
     expect(await aWorld().ask({ ...byEvent, at: at(600) })).toMatchObject({ until: at(45) });
-  });
-
-  it("is recorded in a pause, and holds nothing before its end", async () => {
-    const { ask, record } = aWorld([aRecord({ quiet: aQuiet("paused") })]);
-    const answer = await ask(byEvent, 5);
-    expect(answer).toMatchObject({ until: at(45), marked: 0 });
-    expect([answer.heldUntil, record()?.hold]).toEqual([undefined, undefined]);
   });
 
   it("that is one too many is left, without an error", async () => {

@@ -111,24 +111,18 @@ describe("a forced release", () => {
     expect(world.nodes.marks()).toEqual({ "a-web": holdId(1), "c-web": holdId(7) });
   });
 
-  it("of everything removes orphaned marks, too", async () => {
-    const { world, force } = aWorld([], { a: holdId(7) });
-    expect(await force()).toEqual({ ...nothing, released: 1, because });
+  it("of everything removes orphaned marks, too, and counts those that were handed over to their users", async () => {
+    const { world, force } = aWorld([], { a: holdId(7), b: holdId(7) });
+    world.nodes.edit("b", "annotations", world.settings.holdAnnotation, "8h");
+    expect(await force()).toEqual({ ...nothing, released: 1, kept: 1, because });
     expect(world.nodes.marks()).toEqual({});
   });
 
-  it("ends a hold that marked no node", async () => {
-    expect(await aWorld([aHeldRecord()], {}).force()).toEqual({ ...nothing, because });
-  });
-
-  it("counts nodes that were handed over to their users", async () => {
-    const { world, force } = aWorld([], { a: holdId(7) });
-    world.nodes.edit("a", "annotations", world.settings.holdAnnotation, "8h");
-    expect(await force()).toEqual({ ...nothing, kept: 1, because });
-  });
-
-  it("says that nothing is held where nothing is", async () => {
-    expect(await aWorld([aRecord()], {}).force()).toEqual({ ...nothing, because: "nothing is held" });
+  it.each([
+    ["a hold that marked no node", aHeldRecord(), because],
+    ["nothing", aRecord(), "nothing is held"],
+  ])("where there is %s says so", async (_, record, expected) => {
+    expect(await aWorld([record], {}).force()).toEqual({ ...nothing, because: expected });
   });
 
   it("releases all of 200 nodes but those that refuse every change, and counts those once", async () => {
@@ -140,19 +134,6 @@ describe("a forced release", () => {
     expect(record()?.hold?.ended).toMatchObject({ because });
     world.refuses = () => false;
     expect(await force()).toMatchObject({ released: 181, failed: 0 });
-  });
-
-  it("holds nothing again for launches from before, and does for those after", async () => {
-    const { world, force, record, context } = aWorld([aHeldRecord()]);
-    world.ec2.launch({ joinsAfter: null });
-    await force();
-    await releaseDue(context(), "cluster");
-    expect(record()?.launchHold).toBeUndefined();
-    world.time = at(6);
-    world.ec2.launch({ joinsAfter: null });
-    world.time = at(6.1);
-    await releaseDue(context(), "cluster");
-    expect(world.nodes.held()).toEqual(["a"]);
   });
 
   it("right after a launch closes the hold a minute later, because another function may still be marking", async () => {
@@ -195,25 +176,6 @@ describe("a forced release", () => {
     expect(record()?.released?.at).toEqual(at(5));
   });
 
-  it("goes on with the other scopes where one look cannot be set, and fails then", async () => {
-    const { world, force, record } = aWorld([ofWeb, ofBatch], bothMarks, byPool);
-    world.refuses = (call) => call === "patch a-web" || call === "arm";
-    await expect(force()).rejects.toThrow("arm was refused");
-    expect(world.nodes.marks()).toEqual({ "a-web": holdId(1) });
-    expect(record("nodepool/web")?.hold?.ended).toMatchObject({ because });
-  });
-
-  it("says that nodes are left where there was no time for a scope", async () => {
-    const { world, context, force } = aWorld([ofWeb, ofBatch], bothMarks, byPool);
-    const { deadline } = context();
-    world.refuses = (call) => {
-      if (call.startsWith("patch")) world.time = deadline;
-      return false;
-    };
-    expect(await force()).toMatchObject({ released: 1, failed: 0, left: true });
-    expect(Object.keys(world.nodes.marks())).toHaveLength(1);
-  });
-
   it("goes on with the other scopes where the cluster's own nodes fail it, and fails then", async () => {
     const { world, force } = aWorld(
       [aHeldRecord({ hold: aHold({ id: holdId(3) }) }), ofWeb],
@@ -227,6 +189,17 @@ describe("a forced release", () => {
     await expect(force()).rejects.toThrow("arm was refused");
     expect(world.nodes.marks()).toMatchObject({ c: holdId(3) });
     expect(world.nodes.marks()).not.toHaveProperty("a-web");
+  });
+
+  it("says that nodes are left where there was no time for a scope", async () => {
+    const { world, context, force } = aWorld([ofWeb, ofBatch], bothMarks, byPool);
+    const { deadline } = context();
+    world.refuses = (call) => {
+      if (call.startsWith("patch")) world.time = deadline;
+      return false;
+    };
+    expect(await force()).toMatchObject({ released: 1, failed: 0, left: true });
+    expect(Object.keys(world.nodes.marks())).toHaveLength(1);
   });
 
   it("replaces a record that cannot be read, whose marks are orphaned", async () => {
