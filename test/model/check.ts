@@ -1,6 +1,6 @@
 import fc from "../support/fast-check.ts";
+import { commands, goodCommands, settings } from "./commands.ts";
 import { habits, playHabit } from "./habit.ts";
-import { commands, goodCommands, settings } from "./random-commands.ts";
 import { play, playOnGoodDay } from "./run.ts";
 
 const properties = {

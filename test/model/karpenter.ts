@@ -3,12 +3,14 @@ import type { NodeView } from "../../simulator/cluster-view.ts";
 import { wholeSecond } from "../../simulator/fake-ec2.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import type { World } from "../../simulator/world.ts";
-import type { Claims, Launch, Pods } from "./commands.ts";
+import type { Claims, Launch } from "./commands.ts";
 
 /** How many pods run on a node where they may be moved. */
 export const movable = 4;
 /** A node has room for 110 pods: beside many there is room for others, beside those of a full one for none. */
 const counts = { none: 0, movable, fixed: 0, job: 0, many: 70, full: 110 } as const;
+/** What runs on a node: nothing, four pods that may be moved, one that may not, one of a Job, or many that fit nowhere else. */
+export type Pods = keyof typeof counts;
 
 export const pools = ["a", "b"] as const;
 
