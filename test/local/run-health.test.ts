@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { after, minutes } from "../../lambda/core/duration.ts";
 import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
 import type { Changed, Nodes } from "../../lambda/core/ports.ts";
 import { readSettings } from "../../lambda/settings.ts";
@@ -6,7 +7,14 @@ import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import { RunHealth } from "../../local/run/run-health.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 
-const clock = { now: () => noon };
+const healthAt = (now: () => Date) =>
+  new RunHealth({
+    settings: readSettings({ cluster: "prod" }),
+    ...{ clock: { now }, metrics: new PrometheusMetrics("prod") },
+    records: () => [],
+    isSaved: () => true,
+    isConnected: () => true,
+  });
 const context = { deadline: noon, log: { info: () => {}, warn: () => {}, error: () => {} } };
 
 it.each<[string, Partial<Changed>, boolean]>([
@@ -16,13 +24,7 @@ it.each<[string, Partial<Changed>, boolean]>([
   ["the time was enough for some nodes", { released: 1, left: true }, true],
   ["there was nothing to change", {}, true],
 ])("where %s, a run knows whether it can patch", async (_, changed, canPatch) => {
-  const health = new RunHealth({
-    settings: readSettings({ cluster: "prod" }),
-    ...{ clock, metrics: new PrometheusMetrics("prod") },
-    records: () => [],
-    isSaved: () => true,
-    isConnected: () => true,
-  });
+  const health = healthAt(() => noon);
   let answer = { ...nothingChanged, ...changed };
   const change = async () => answer;
   const nodes = health.watching({ change } as Partial<Nodes> as Nodes);
@@ -32,4 +34,14 @@ it.each<[string, Partial<Changed>, boolean]>([
   answer = nothingChanged;
   await nodes.change([], context);
   expect(health.problems).toEqual([]);
+});
+
+it("a run is not ready when two sweeps have not come, and a minute is over", () => {
+  let now = noon;
+  const health = healthAt(() => now);
+  health.onSweep(undefined);
+  now = after(noon, minutes(11));
+  expect(health.problems).toEqual([]);
+  now = after(now, 1);
+  expect(health.problems).toEqual(["the last sweep was long ago"]);
 });
