@@ -145,10 +145,9 @@ describe("instances that events name", () => {
   });
 
   it("are found even when EC2 repeats the token of a page", async () => {
-    aws = await fakeAws(() => described([{ id: "i-1" }], "the-same"));
-    const port = new Ec2Launches(new EC2Client(aws.client), "prod", 200);
+    const port = await launches(() => described([{ id: "i-1" }], "the-same"));
     expect((await port.find(["i-1"])).size).toBe(1);
-    expect(aws.requests).toHaveLength(2);
+    expect(asked()).toHaveLength(2);
   });
 });
 
