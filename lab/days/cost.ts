@@ -19,7 +19,8 @@ export const weightsName = ({ launch, eviction }: Weights): string => `${launch}
 
 /**
  * The time of nodes in minutes of a node of 8 cores. Where all nodes have 8 cores these are their minutes; otherwise a node
- * counts by its cores, since four nodes of 2 cores cost what one of 8 costs.
+ * counts by its cores, since four nodes of 2 cores cost what one of 8 costs. Of two families that is not true: there only
+ * dollars compare.
  */
 export const nodeTime = ({ coreMinutes }: Pick<EngineResult, "coreMinutes">): number =>
   coreMinutes / baseCores;
