@@ -1,6 +1,6 @@
 import { amountOf, gibOf } from "./traces/quantity.ts";
 import type { Trace } from "./traces/trace.ts";
-import { type Amount, baseCores, type InstanceType, roomOf } from "./worlds.ts";
+import { type Amount, basePrice, type InstanceType, roomOf } from "./worlds.ts";
 
 /*
  * The least that could be paid for a trace by somebody who knows the future, packs pods perfectly, evicts nobody, needs no
@@ -46,7 +46,8 @@ export function demandOf({ services, jobs, lasts }: Trace): readonly Step[] {
 }
 
 /**
- * The least cost in minutes of a node of 8 cores. Needed cores are cut into levels as large as the smallest node. Each level
+ * The least cost in minutes of a node of 8 cores. Needed cores, at the least price there is for one, are cut into levels as
+ * large as the smallest node. Each level
  * is paid for while it is needed, and in each pause between it costs the pause or a launch, whichever is less; the first
  * time above what the trace began with costs a launch. A level's launch costs its share of the largest node's, because that
  * one launches the most levels at once.
@@ -57,7 +58,8 @@ export function leastCost(trace: Trace, types: readonly InstanceType[], launch: 
   const need = neededCores(trace, types);
   const steps = demandOf(trace).map((step) => ({ at: step.at, levels: Math.ceil(need(step) / unit - 1e-9) }));
   const perLaunch = (launch * unit) / largest;
-  const minutesOf = (from: number, to: number) => (((to - from) / 60) * unit) / baseCores;
+  const ofUnit = unit * Math.min(...types.map(({ cpu, price }) => price / cpu));
+  const minutesOf = (from: number, to: number) => (((to - from) / 60) * ofUnit) / basePrice;
   const endedAt: (number | undefined)[] = [];
   let [cost, present] = [0, steps[0]?.levels ?? 0];
   steps.forEach(({ at, levels }, i) => {

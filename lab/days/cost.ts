@@ -1,5 +1,5 @@
 import type { EngineResult } from "./result.ts";
-import { baseCores } from "./worlds.ts";
+import { basePrice } from "./worlds.ts";
 
 /** What a launch and an evicted pod are worth, in minutes of a node of 8 cores. */
 export type Weights = Readonly<{ launch: number; eviction: number }>;
@@ -18,12 +18,10 @@ export const usualWeights: Weights = { launch: 5, eviction: 3 };
 export const weightsName = ({ launch, eviction }: Weights): string => `${launch}/${eviction}`;
 
 /**
- * The time of nodes in minutes of a node of 8 cores. Where all nodes have 8 cores these are their minutes; otherwise a node
- * counts by its cores, since four nodes of 2 cores cost what one of 8 costs. Of two families that is not true: there only
- * dollars compare.
+ * The time of nodes in minutes of a balanced node of 8 cores. Other nodes count by their price: by their cores, and less or
+ * more where their family costs less or more.
  */
-export const nodeTime = ({ coreMinutes }: Pick<EngineResult, "coreMinutes">): number =>
-  coreMinutes / baseCores;
+export const nodeTime = ({ price }: Pick<EngineResult, "price">): number => (60 * price) / basePrice;
 
 /** Evicted pods of services, and killed pods of jobs, which lose the work that they had done. */
 export const evictions = ({ evicted, jobsKilled }: Pick<EngineResult, "evicted" | "jobsKilled">): number =>
@@ -31,6 +29,6 @@ export const evictions = ({ evicted, jobsKilled }: Pick<EngineResult, "evicted" 
 
 /** What a run cost, in minutes of a node of 8 cores. A launch costs the same whatever the node's size. */
 export const costOf = (
-  result: Pick<EngineResult, "coreMinutes" | "launched" | "evicted" | "jobsKilled">,
+  result: Pick<EngineResult, "price" | "launched" | "evicted" | "jobsKilled">,
   { launch, eviction }: Weights,
 ): number => nodeTime(result) + launch * result.launched + eviction * evictions(result);

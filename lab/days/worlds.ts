@@ -71,8 +71,8 @@ export const worlds: ReadonlyMap<string, World> = new Map([
   ],
 ]);
 
-/** Costs are counted in minutes of a node of this many cores. */
-export const baseCores = 8;
+/** Costs are counted in time of a balanced node of 8 cores, which costs so much an hour. */
+export const basePrice = 8 * 0.048;
 
 /** The instance types of a world, or those whose names are joined by `+`. */
 export const typesOf = (world: string): readonly InstanceType[] =>

@@ -4,15 +4,15 @@ import { costOf } from "../../../lab/days/cost.ts";
 import { parseTrace } from "../../../lab/days/traces/trace.ts";
 import { type InstanceType, typesOf } from "../../../lab/days/worlds.ts";
 
-const counted = { coreMinutes: 800, launched: 4, evicted: 7, jobsKilled: 3 };
+const counted = { price: 0.64, launched: 4, evicted: 7, jobsKilled: 3 };
 
-it("a run costs the time of nodes by their cores, and so much for each launch and each evicted pod, jobs' pods too", () => {
-  expect(costOf(counted, { launch: 5, eviction: 3 })).toBe(100 + 5 * 4 + 3 * 10);
+it("a run costs the time of nodes by their price, and so much for each launch and each evicted pod, jobs' pods too", () => {
+  expect(costOf(counted, { launch: 5, eviction: 3 })).toBeCloseTo(100 + 5 * 4 + 3 * 10);
 });
 
 /** A type without anything reserved, so that sums are round. */
 const nodeOf = (cpu: number): InstanceType => ({
-  ...{ name: `n${cpu}`, cpu, memory: `${4 * cpu}Gi`, pods: 100, price: 1 },
+  ...{ name: `n${cpu}`, cpu, memory: `${4 * cpu}Gi`, pods: 100, price: 0.048 * cpu },
   ...{ reservedCpu: "0", reservedMemory: "0" },
 });
 const one = [nodeOf(8)];
@@ -61,6 +61,12 @@ describe("the least possible cost", () => {
     const mixed = [nodeOf(2), nodeOf(16)];
     // Ten cores for half an hour are 1.25 nodes of eight, and 10/16 of a launch.
     expect(leastCost(traceOf(["10 40 9"]), mixed, 8)).toBeCloseTo(30 * 1.25 + 5);
+  });
+
+  it("pays for a core what the cheapest costs", () => {
+    const dear = { ...nodeOf(8), price: 0.8 };
+    expect(leastCost(traceOf([], 8), [dear, { ...nodeOf(8), price: 0.192 }], 5)).toBe(30);
+    expect(leastCost(traceOf([], 8), [dear], 5)).toBe(125);
   });
 
   it("takes the scarcest resource, and leaves room for the daemons of each node", () => {

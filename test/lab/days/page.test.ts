@@ -18,7 +18,7 @@ const usual = { launch: 5, eviction: 3 };
 
 /** Runs of an arm whose nodes cost so many minutes, one for each seed. */
 const runsOf = (arm: string, ...minutes: readonly number[]): readonly RunResult[] =>
-  minutes.map((nodes, i) => aRun({ arm, seed: i + 1, coreMinutes: 8 * nodes, launched: 0, evicted: 0 }));
+  minutes.map((nodes, i) => aRun({ arm, seed: i + 1, price: 0.0064 * nodes, launched: 0, evicted: 0 }));
 
 const ratioOf = (ours: readonly number[], theirs: readonly number[]) =>
   compare({ arm: "a", runs: runsOf("a", ...ours) }, { arm: "b", runs: runsOf("b", ...theirs) }, usual);
@@ -92,7 +92,7 @@ describe("the verdict", () => {
 it("the table has means over the seeds, their spread, and the cost as a multiple of the least", () => {
   const [group] = groupsOf([
     aRun({ seed: 1, evicted: 10, jobsKilled: 10 }),
-    aRun({ seed: 2, evicted: 30, jobsKilled: 10, coreMinutes: 9_600 }),
+    aRun({ seed: 2, evicted: 30, jobsKilled: 10, price: 7.68 }),
   ]);
   if (!group) throw new Error("no group");
   const cells = tableOf(group)
@@ -101,12 +101,12 @@ it("the table has means over the seeds, their spread, and the cost as a multiple
     .map((cell) => cell.trim());
   // Seed 1 costs 1,000 + 50 + 60, seed 2 1,200 + 50 + 120.
   expect(cells?.slice(1, -1).join(" ")).toBe(
-    "`budget-hourly` 10 1,100 20 10 6 4.0 40 1,140 1,240 1,450 1,500 130 2.23",
+    "`budget-hourly` 10 1,100 20 10 7 4.0 40 1,140 1,240 1,450 1,500 130 2.23",
   );
 });
 
 it("a trace in which nothing runs is no multiple of the least", () => {
-  const [group] = groupsOf([aRun({ coreMinutes: 0, bounds: [{ launch: 5, eviction: 3, cost: 0 }] })]);
+  const [group] = groupsOf([aRun({ price: 0, bounds: [{ launch: 5, eviction: 3, cost: 0 }] })]);
   if (!group) throw new Error("no group");
   expect(tableOf(group)).toMatch(/\| +– \|$/);
 });
