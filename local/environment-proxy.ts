@@ -1,11 +1,10 @@
-/** The proxies that the environment names, and the hosts that need none, in the variables of every tool. */
-export type Proxy = Readonly<Record<string, string>>;
+import type { ClusterAccess } from "../lambda/kubernetes/transport.ts";
 
-/** The environment's proxy for a host, as kubectl has it: none for this machine itself. */
+/** The environment's proxies for a host, and the hosts that need none, as kubectl has it: none for this machine itself. */
 export function environmentProxy(
   env: Readonly<Record<string, string | undefined>>,
   hostname: string,
-): Proxy | undefined {
+): ClusterAccess["proxy"] {
   const given = Object.entries(env).flatMap(([name, value]) => (value ? [[name, value] as const] : []));
   const proxies = given.filter(([name]) => /^https?_proxy$/i.test(name));
   if (proxies.length === 0 || isLoopback(hostname)) return undefined;

@@ -47,10 +47,9 @@ export function demandOf({ services, jobs, lasts }: Trace): readonly Step[] {
 
 /**
  * The least cost in minutes of a node of 8 cores. Needed cores, at the least price there is for one, are cut into levels as
- * large as the smallest node. Each level
- * is paid for while it is needed, and in each pause between it costs the pause or a launch, whichever is less; the first
- * time above what the trace began with costs a launch. A level's launch costs its share of the largest node's, because that
- * one launches the most levels at once.
+ * large as the smallest node. Each level is paid for while it is needed, and in each pause between it costs the pause or a
+ * launch, whichever is less; the first time above what the trace began with costs a launch. A level's launch costs its share
+ * of the largest node's, because that one launches the most levels at once.
  */
 export function leastCost(trace: Trace, types: readonly InstanceType[], launch: number): number {
   const unit = Math.min(...types.map(({ cpu }) => cpu));
