@@ -3,6 +3,7 @@ import { after, type Duration, hours, minutes } from "../../lambda/core/duration
 import { mostPauses } from "../../lambda/core/pauses.ts";
 import { type Account, lookAtNodes } from "../../lambda/core/pays.ts";
 import type { Bound, Room } from "../../lambda/core/room.ts";
+import fc from "../support/fast-check.ts";
 import { aBound, noNeeds, aRoom as room } from "./rooms.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
@@ -170,4 +171,31 @@ test("a pod with a volume moves only within its zone", () => {
   const [a, b] = [room("a", zone("z1")), room("b", zone("z1"))];
   expect(letGoAfter([a, b, room("c", zone("z2"))], pods, hours(1))).not.toHaveProperty("c");
   expect(letGoAfter([a, b, room("c", zone("z1"))], pods, hours(1))).toHaveProperty("c");
+});
+
+/**
+ * One node, needed and not needed in turn: a stay costs its time, a removal its price. Who knows the future pays the
+ * lesser of both for each pause. The rule pays at most twice as much, and a minute for each pause, because it looks once
+ * a minute.
+ */
+test("waiting for the price never costs more than twice the least", () => {
+  const pauses = fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1, maxLength: 30 });
+  fc.assert(
+    fc.property(pauses, (lengths) => {
+      let [cost, least, now]: [number, number, Date] = [0, 0, noon];
+      for (const length of lengths) {
+        let account: Account | undefined;
+        let isGone = false;
+        for (let minute = 0; minute < length && !isGone; minute++) {
+          const look = lookAtNodes(account, both, [pod("a", 7_000)], prices, now);
+          account = look.account;
+          now = after(now, minutes(1));
+          isGone = look.verdicts.some(({ isLetGo }) => isLetGo);
+          cost += isGone ? 5 : 1;
+        }
+        least += Math.min(length, 5);
+      }
+      expect(cost).toBeLessThanOrEqual(2 * least + lengths.length);
+    }),
+  );
 });
