@@ -62,11 +62,13 @@ function page(runs: readonly Prepared[], results: Results, into: string | undefi
 }
 
 async function specsFor(options: Options): Promise<readonly Spec[]> {
-  const { trace, pods, arms, karpenter, types, seed } = options;
+  const { trace, pods, arms, karpenter, types, seed, into } = options;
   if (pods === undefined && (options.from ?? options.lasts) !== undefined)
     throw new BadInputError("These flags cannot be used", ["--from and --lasts need --pods"]);
   if (pods !== undefined && trace !== undefined)
     throw new BadInputError("These flags cannot be used", ["give either --trace or --pods"]);
+  if (into !== undefined && !options.page)
+    throw new BadInputError("These flags cannot be used", ["--into needs --page"]);
   const isChosen = [trace, pods, arms, karpenter, types, seed].some((one) => one !== undefined);
   if (!isChosen) return wholeComparison(labVersions);
   const sources: readonly Source[] = pods

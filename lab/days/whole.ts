@@ -40,8 +40,8 @@ const strongest = ["budget-hourly", "auto"];
 
 /**
  * The whole comparison: a day with every arm on the newest version, and with the strongest ones on two more seeds and on
- * 1.13 (the last in which a node within its `consolidateAfter` may still be filled); the two strongest on mixed sizes and on
- * all versions; single kinds of work, and a week.
+ * 1.13 (the last in which a node within its `consolidateAfter` may still be filled); the two strongest on mixed sizes, on two
+ * families and on all versions; single kinds of work, and a week.
  */
 export function wholeComparison(versions: readonly string[]): readonly Spec[] {
   const [newest = ""] = versions;
@@ -60,7 +60,7 @@ export function wholeComparison(versions: readonly string[]): readonly Spec[] {
     ...chosen({ arms: armNames, seeds: [1] }),
     ...chosen({ seeds: [2, 3] }),
     ...chosen({ karpenter: before }),
-    ...chosen({ types: ["four"], karpenter: [newest, ...before], arms: strongest }),
+    ...chosen({ types: ["four", "families"], karpenter: [newest, ...before], arms: strongest }),
     ...chosen({ karpenter: others, arms: strongest }),
     ...chosen({ sources: ["bursts", "ci", "shrinking"].map(named), arms: rivalsOfWork }),
     ...chosen({ sources: [named("week")], seeds: [1], arms: ["consolidate-after-5m", ...strongest] }),

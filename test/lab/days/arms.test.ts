@@ -97,14 +97,16 @@ it("Balanced runs from 1.14 on", () => {
 describe("the whole comparison", () => {
   const specs = wholeComparison(["1.15.0", "1.13.0", "1.9.0", "1.2.0"]);
 
-  it("has three seeds of a day on every version, mixed sizes on two, three kinds of work, and a week", () => {
+  it("has three seeds of a day on every version, mixed sizes and two families on two, three kinds of work, and a week", () => {
     const runs = specs
       .filter(({ arm }) => arm === "budget-hourly")
       .map(({ source, types, karpenter, seed }) => `${source.name} ${types} ${karpenter} ${seed}`);
     const three = (title: string) => [1, 2, 3].map((seed) => `${title} ${seed}`);
     expect(runs).toEqual([
       ...["1.15.0", "1.13.0"].flatMap((version) => three(`day one ${version}`)),
-      ...["1.15.0", "1.13.0"].flatMap((version) => three(`day four ${version}`)),
+      ...["four", "families"].flatMap((types) =>
+        ["1.15.0", "1.13.0"].flatMap((version) => three(`day ${types} ${version}`)),
+      ),
       ...["1.9.0", "1.2.0"].flatMap((version) => three(`day one ${version}`)),
       ...["bursts", "ci", "shrinking"].flatMap((work) => three(`${work} one 1.15.0`)),
       "week one 1.15.0 1",

@@ -104,10 +104,13 @@ describe("a whole call", () => {
     ]);
   });
 
-  it("refuses arms that no chosen version of Karpenter has", async () => {
-    expect(await run("--trace", "shrink", "--arms", "balanced", "--karpenter", "1.13")).toMatchObject({
+  it.each([
+    ["--trace shrink --arms balanced --karpenter 1.13", "no chosen Karpenter is new enough for the arms"],
+    ["--into build", "--into needs --page"],
+  ])("refuses %s", async (flags, problem) => {
+    expect(await run(...flags.split(" "))).toMatchObject({
       code: 2,
-      stderr: "These flags cannot be used: no chosen Karpenter is new enough for the arms\n",
+      stderr: `These flags cannot be used: ${problem}\n`,
     });
   });
 
