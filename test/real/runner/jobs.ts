@@ -49,7 +49,7 @@ export function partsOf({ suite, karpenter }: Job): readonly Part[] {
   if (suite === "churn")
     return ["control-plane", "kubelet", `karpenter-${karpenter}`, `lab-${newestKarpenter}`];
   if (hasKarpenter({ suite })) return ["control-plane", "kubelet", `karpenter-${karpenter}`];
-  if (["package", "run"].includes(suite)) return [];
+  if (["model", "package", "run"].includes(suite)) return [];
   if (suite === "chart") return ["control-plane", "helm"];
   if (suite === "template") return ["python-cfn-lint"];
   const emulated = ["control-plane", "python-emulator"] as const;
