@@ -5,6 +5,7 @@ import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { launchEvent } from "../../../simulator/fake-ec2.ts";
 import { allAwsBehaviour, type Emulator } from "../emulator/emulator.ts";
+import { patience } from "../engines/processes.ts";
 import type { DeployedCluster } from "./cluster.ts";
 import { ageRecord, forbid, forbidInCluster } from "./damage.ts";
 import { Watch } from "./watch.ts";
@@ -32,12 +33,14 @@ export function alarmCases(open: () => AlarmWorld): void {
 
   describe("alarms", () => {
     it("a deployment counts as a sweep, so that no alarm is on before the first sweep has run", async () => {
-      await expect.poll(() => watch().states(), { timeout: 45_000 }).toMatchObject({ "sweep-silent": "OK" });
+      await expect
+        .poll(() => watch().states(), { timeout: patience })
+        .toMatchObject({ "sweep-silent": "OK" });
       await watch().untilOn();
     });
 
     it("no alarm is on after launches, an extension, a release on time and sweeps", async () => {
-      await open().watched.untilReleased(minutes(3));
+      await open().watched.untilReleased();
 
       await inThreePeriods(sweep);
 

@@ -20,11 +20,10 @@ import {
 import { CoreV1Api, type KubeConfig, KubernetesObjectApi } from "@kubernetes/client-node";
 import { functionName, type Part, scheduleGroupName } from "../../../infra/names.ts";
 import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
-import type { Duration } from "../../../lambda/core/duration.ts";
 import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { Emulator } from "../emulator/emulator.ts";
 import type { EksPlane } from "../engines/eks-plane.ts";
-import { until } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 import { Instances, karpentersTags, type Tags } from "./instances.ts";
 
 const queues = ["LaunchesQueue", "LaunchesDeadLetters", "LaunchesUndelivered", "FunctionsFailures"] as const;
@@ -83,19 +82,19 @@ export class DeployedCluster {
     );
   }
 
-  async untilMarked(nodes: readonly string[], annotation?: string, within = 45_000): Promise<string> {
+  async untilMarked(nodes: readonly string[], annotation?: string): Promise<string> {
     let marks: Record<string, string> = {};
     const areMarked = async () => {
       marks = await this.marks(annotation);
       return nodes.every((node) => marks[node]);
     };
-    await until(`${nodes.join(" and ")} to be held`, areMarked, within, 250);
+    await until(`${nodes.join(" and ")} to be held`, areMarked, patience, 250);
     return marks[nodes[0] ?? ""] ?? "";
   }
 
-  async untilReleased(within: Duration): Promise<void> {
+  async untilReleased(): Promise<void> {
     const areFree = async () => Object.keys(await this.marks()).length === 0;
-    await until("every node to be released", areFree, within, 500);
+    await until("every node to be released", areFree, patience, 500);
   }
 
   /** Invokes a function and waits, as `aws lambda invoke` does. */
@@ -132,9 +131,9 @@ export class DeployedCluster {
     return events.map(({ message = "" }) => message);
   }
 
-  async untilLogged(part: Part, text: RegExp, within: Duration = 30_000): Promise<void> {
+  async untilLogged(part: Part, text: RegExp): Promise<void> {
     const isReported = async () => (await this.logs(part)).some((line) => text.test(line));
-    await until(`${part} to log ${text}`, isReported, within, 500);
+    await until(`${part} to log ${text}`, isReported, patience, 500);
   }
 
   /** The one-shots of a hold, or of all. */
@@ -239,5 +238,5 @@ export class DeployedCluster {
 /** EC2's launch times have whole seconds: a launch in this second still counts as earlier. */
 async function nextSecond(): Promise<void> {
   const now = Math.floor(Date.now() / 1000);
-  await until("the next second", async () => Math.floor(Date.now() / 1000) > now, 2_000, 50);
+  await until("the next second", async () => Math.floor(Date.now() / 1000) > now, patience, 50);
 }

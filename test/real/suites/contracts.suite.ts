@@ -14,7 +14,7 @@ import { nodesApiContract } from "../../contracts/nodes-api.ts";
 import type { NodesOptions } from "../../contracts/nodes-world.ts";
 import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
-import { until } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 
 const clock = { now: () => new Date() };
 const all = { only: [], except: [] };
@@ -48,10 +48,10 @@ describe("a real API server, as a user with the holder's rights alone", () => {
     const world = await clusterNodesWorld(admin, holder, options);
     try {
       await world.add("tried");
-      const [node] = await world.nodes.list(wholeCluster, within(10_000));
+      const [node] = await world.nodes.list(wholeCluster, within(patience));
       if (!node) return false;
       const mark: NodeChange = { do: "mark", node, holdId: holdId(1), scope: wholeCluster };
-      const { marked } = await world.nodes.change([mark], within(10_000));
+      const { marked } = await world.nodes.change([mark], within(patience));
       return marked === 1 && (await isRefused(holder, "tried"));
     } finally {
       await world.close();
@@ -77,7 +77,7 @@ async function isRefused(holder: ClusterAccess, name: string): Promise<boolean> 
     body: { spec: { unschedulable: true } },
   } as const;
   return clientOf(holder)
-    .call(call, within(10_000))
+    .call(call, within(patience))
     .then(
       () => false,
       () => true,

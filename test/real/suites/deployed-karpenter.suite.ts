@@ -1,6 +1,5 @@
 import type { V1Node } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { minutes } from "../../../lambda/core/duration.ts";
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { DeployedCluster } from "../deployed/cluster.ts";
 import { karpentersTags } from "../deployed/instances.ts";
@@ -71,8 +70,8 @@ describe("the deployed holder and real Karpenter", () => {
     expect(await prod.schedules(holdId)).not.toContain(oneShot);
 
     // A one-shot is set at least a minute ahead.
-    await prod.untilReleased(minutes(2));
-    expect(await world.untilReady(2, 65_000)).toEqual([other, users].sort());
+    await prod.untilReleased();
+    expect(await world.untilReady(2)).toEqual([other, users].sort());
     expect(await prod.marks()).toEqual({});
     await until("their instances to be terminated", async () => (await prod.instances.ids()).length === 2);
     expect((await prod.control({ do: "history", limit: 1 })).holds).toMatchObject([{ id: holdId }]);

@@ -4,9 +4,9 @@ import { isRefusedByAdmission, isStatus } from "../../../lambda/kubernetes/error
 import { holdId } from "../../../simulator/hold-ids.ts";
 import { both, callsThatMake, merge, type Node, path } from "../../cluster-access/policy-requests.ts";
 import { within } from "../../support/context.ts";
-import { until } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 
-export const soon = () => within(30_000);
+export const soon = () => within(patience);
 
 export const patched = (body: object, at = path): KubernetesCall => ({
   method: "PATCH",

@@ -7,7 +7,7 @@ import {
 } from "@kubernetes/client-node";
 import { ControlPlane, type Plane } from "../engines/control-plane.ts";
 import { type NodePool, nodePool, startKarpenter } from "../engines/karpenter.ts";
-import { until } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 
 export type Workload = Readonly<{
   replicas: number;
@@ -113,7 +113,7 @@ export class World<P extends Plane = ControlPlane> {
   }
 
   /** Waits until exactly this number of nodes is ready. */
-  async untilReady(count: number, within = 240_000): Promise<string[]> {
+  async untilReady(count: number): Promise<string[]> {
     let ready: string[] = [];
     await until(
       `${count} ready nodes`,
@@ -121,7 +121,7 @@ export class World<P extends Plane = ControlPlane> {
         ready = await this.ready();
         return ready.length === count && (await this.nodes()).length === count;
       },
-      within,
+      patience,
       250,
     );
     return ready;
