@@ -100,12 +100,10 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
       table.openTo(fn);
       schedules.openTo(fn);
       access.openTo(fn);
+      launches.openTo(fn);
       if (plan.events) letSendEvents(fn);
     }
-    for (const fn of [hold, sweep, control]) {
-      launches.openTo(fn);
-      letSeeInstances(fn);
-    }
+    for (const fn of [hold, sweep, control]) letSeeInstances(fn);
     access.surrounds(launches.feed(hold));
     access.surrounds(launches.rule);
     const sweepTimer = new SweepTimer(this, "SweepTimer", { every: Duration.millis(sweepEvery), sweep });

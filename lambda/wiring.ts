@@ -34,7 +34,7 @@ type Wired<P> = Readonly<{
   inspection: Inspection;
 }>;
 
-/** What the release function needs; its own bundle contains no client of EC2 or SQS. */
+/** What the release function needs; its own bundle contains no client of EC2. */
 export function wireRelease(config: Config): Wired<PassPorts> {
   const { settings, region } = config;
   const telemetry = new Telemetry(settings.cluster, config.monitoring);
@@ -78,6 +78,7 @@ export function wireRelease(config: Config): Wired<PassPorts> {
       roleArn: config.scheduleRoleArn,
       releaseFunctionArn: config.releaseFunctionArn,
     }),
+    followUps: new SqsFollowUps(calls.ofAws(new SQSClient(client)), config.launchQueueUrl),
     clock: systemClock,
     ids: holdIds,
     metrics,
@@ -88,13 +89,11 @@ export function wireRelease(config: Config): Wired<PassPorts> {
   return { ports, telemetry, login, cluster, inspection };
 }
 
-/** What all other functions need: the same, with EC2 for launches and SQS for follow-ups. */
+/** What all other functions need: the same, with EC2 for launches. */
 export function wire(config: Config): Wired<Ports> {
   const { ports, ...rest } = wireRelease(config);
   const { calls } = rest.telemetry;
-  const client = { ...clientDefaults, region: config.region };
   const ec2 = calls.ofAws(new EC2Client({ ...ec2Defaults, region: config.region }));
   const launches = new Ec2Launches(ec2, config.settings.cluster);
-  const followUps = new SqsFollowUps(calls.ofAws(new SQSClient(client)), config.launchQueueUrl);
-  return { ports: { ...ports, launches, followUps }, ...rest };
+  return { ports: { ...ports, launches }, ...rest };
 }

@@ -41,7 +41,7 @@ export class HolderFunctions extends Construct {
       part: "hold",
       description: `Holds Karpenter's nodes of ${name} after a launch`,
       timeout: holdTimeout,
-      // It sends itself follow-ups through the queue on purpose; they end after ten minutes.
+      // It sends itself follow-ups through the queue on purpose; each is about launches or nodes of the last ten minutes.
       invokesItself: true,
     });
     // After an hour the sweep has done it.

@@ -1,6 +1,7 @@
 import { after, type Duration, earlier, minutes, seconds } from "./duration.ts";
 import type { NodeFacts } from "./figures.ts";
 import { mostAhead, nextDelayEnd } from "./launches.ts";
+import { type Account, takenWithin } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import type { Looks, ScopeRecord } from "./record.ts";
 import type { Rules } from "./rules.ts";
@@ -15,9 +16,10 @@ type LookFacts = Readonly<{
   requestedUntil?: Date | undefined;
   rules: Rules;
   now: Date;
-  canQueue: boolean;
 }>;
-type NextLooks = Readonly<{ looks: Looks; oneShot?: Date; message?: Duration }>;
+/** When the message is to arrive, and whether the pods are read then. */
+export type NextMessage = Readonly<{ delay: Duration; isLook: boolean }>;
+type NextLooks = Readonly<{ looks: Looks; oneShot?: Date; message?: NextMessage }>;
 
 /** A one-shot that fires now must not count as the next one, and the clocks of Scheduler and function differ. */
 const soonest: Duration = seconds(30);
@@ -27,7 +29,7 @@ const clocksDiffer: Duration = seconds(5);
 
 /** When to look at a scope again, and what is to be set for that. */
 export function looksOf(facts: LookFacts): NextLooks {
-  const { record, nodes, launches, until, requestedUntil, rules, now, canQueue } = facts;
+  const { record, nodes, launches, until, requestedUntil, rules, now } = facts;
   const { oneShot, message } = record.looks;
   if (!until) return { looks: record.looks };
   // A request lets no node go, so its pods are not read.
@@ -39,12 +41,12 @@ export function looksOf(facts: LookFacts): NextLooks {
 
   const isSent =
     message !== undefined && message > after(now, clocksDiffer) && message <= after(now, mostAhead);
-  const delay = canQueue && !isSent ? delayOf(nodes?.awaitedSince, now) : undefined;
-  const nextMessage = delay !== undefined ? after(now, delay) : isSent ? message : undefined;
+  const sending = isSent ? undefined : messageOf(facts);
+  const nextMessage = sending ? after(now, sending.delay) : isSent ? message : undefined;
   return {
     looks: { oneShot: isSet ? oneShot : at, ...(nextMessage && { message: nextMessage }) },
     ...(!isSet && { oneShot: at }),
-    ...(delay !== undefined && { message: delay }),
+    ...(sending && { message: sending }),
   };
 }
 
@@ -57,8 +59,28 @@ export const soonestAfter = (now: Date): Date => {
 /** How long a node may take to join; after that the sweep marks it. */
 export const longestBoot: Duration = minutes(10);
 
+/** The message for nodes that boot, or that Karpenter may take. A one-shot would come up to a minute late. */
+function messageOf({ nodes, record, requestedUntil, now }: LookFacts): NextMessage | undefined {
+  const account = requestedUntil ? undefined : (nodes?.account ?? record.account);
+  const isLook = account !== undefined && mayBeTaken(account, now);
+  const boot = bootDelay(nodes?.awaitedSince, now);
+  const delay = isLook ? Math.min(takeDelay, boot ?? takeDelay) : boot;
+  return delay === undefined ? undefined : { delay, isLook };
+}
+
+/**
+ * Pods may come to a node that was let go. Karpenter takes it at the earliest a `consolidateAfter` and 15 seconds after the
+ * last pod has come; by then the node must be marked again.
+ */
+const takeDelay: Duration = seconds(20);
+/** The pods of more nodes take too long to be read so often. */
+const mostNodesWatched = 500;
+
+const mayBeTaken = ({ nodes, letGo }: Account, now: Date): boolean =>
+  nodes <= mostNodesWatched && Object.values(letGo).some((at) => after(at, takenWithin) > now);
+
 /** The delay before nodes that boot are looked for again: short at first, longer later. */
-function delayOf(awaitedSince: Date | undefined, now: Date): Duration | undefined {
+function bootDelay(awaitedSince: Date | undefined, now: Date): Duration | undefined {
   if (!awaitedSince) return undefined;
   const age = now.getTime() - awaitedSince.getTime();
   if (age >= longestBoot) return undefined;

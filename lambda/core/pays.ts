@@ -59,7 +59,7 @@ export type Look = Readonly<{
 }>;
 
 /** Karpenter takes a node within this time since it may, or not at all. */
-const takenWithin: Duration = minutes(10);
+export const takenWithin: Duration = minutes(10);
 const aloneFor: Duration = hours(1);
 /** A record has room for this many nodes of each kind. */
 const mostNodes = 200;

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Demand, type DemandFacts, demandOf } from "./demand.ts";
-import { after, type Duration, earlier, latest } from "./duration.ts";
+import { after, earlier, latest } from "./duration.ts";
 import { figuresAfter, newsIn, seenAfter } from "./figures.ts";
 import { isDelayOver } from "./launches.ts";
-import { looksOf } from "./looks.ts";
+import { looksOf, type NextMessage } from "./looks.ts";
 import { observe } from "./observed.ts";
 import { type AutoFigures, type Verdict, withoutNodes } from "./pays.ts";
 import type { Launch } from "./ports.ts";
@@ -17,8 +17,6 @@ export type PlanFacts = DemandFacts &
     /** The record as it was read, where somebody asks for a change of it. */
     stored?: ScopeRecord;
     newId: string;
-    /** Whether messages can be sent; else the next sweep looks for nodes that have not joined yet. */
-    canQueue: boolean;
   }>;
 
 /** What is held, until when and why; the record that says so; and when to look again. */
@@ -38,8 +36,8 @@ export type Plan = Readonly<{
   ignored: readonly Launch[];
   /** The one-shot to set. */
   oneShot?: Date;
-  /** The delay of the message to send. */
-  message?: Duration;
+  /** The message to send. */
+  message?: NextMessage;
   /** Whether the hold starts, or is extended, or reaches its cap by this plan. */
   steps: readonly ("start" | "extend" | "cap")[];
   /** When the hold was due, where this plan ends it. */
@@ -76,7 +74,7 @@ export function planScope(facts: PlanFacts): Plan {
     ...launches,
     steps: stepsOf(record, written),
     ...(looks.oneShot && { oneShot: looks.oneShot }),
-    ...(looks.message !== undefined && { message: looks.message }),
+    ...(looks.message && { message: looks.message }),
     ...(started.isEnd && { dueAt: dueAt ? earlier(dueAt, now) : now }),
     ...(facts.nodes?.verdicts && { verdicts: goesOn && !isRequested ? facts.nodes.verdicts : [] }),
     ...(goesOn && since && { since }),

@@ -166,10 +166,10 @@ export interface Schedules {
 /** A launch as an event reports it; the kind of instance is not known yet. */
 export type LaunchEvent = Readonly<{ instance: string; launchedAt: Date }>;
 
-/** Work for later: launches that the cloud does not know yet, since when and how often tried; or a scope to check again. */
+/** Work for later: launches that the cloud does not know yet, since when and how often tried; or a scope to check again, and whether its pods are read. */
 export type FollowUp =
   | Readonly<{ kind: "launches"; launches: readonly LaunchEvent[]; firstSeenAt: Date; attempt: number }>
-  | Readonly<{ kind: "scope"; scope: Scope }>;
+  | Readonly<{ kind: "scope"; scope: Scope; isLook: boolean }>;
 
 export interface FollowUps {
   /** Delivers the follow-up after the delay; a long list may arrive in several messages. */
@@ -222,8 +222,8 @@ export type Ports = Readonly<{
   metrics: Metrics;
 }>;
 
-/** What a pass needs: the release function reads no launches and queues nothing. */
-export type PassPorts = Omit<Ports, "launches" | "followUps"> & Partial<Pick<Ports, "followUps">>;
+/** What a pass needs: the release function does not ask the cloud for launches. */
+export type PassPorts = Omit<Ports, "launches">;
 
 /** What a use case works with: the outside world, and the context of the invocation. */
 export type Context = Ports & CallContext;

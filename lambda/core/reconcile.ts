@@ -136,7 +136,6 @@ async function settle(
       isLimited: context.rules.auto && !rules.auto,
       now,
       newId: ids.newHoldId(now),
-      canQueue: context.followUps !== undefined,
     });
     const { oneShot } = plan.record.looks;
     const repeated = oneShot && plan.until && mayRepeat(trigger, plan) ? { oneShot } : {};
@@ -188,7 +187,8 @@ async function sendLooks(context: PassContext, scope: Scope, plan: Plan): Promis
       context.log.info("one-shot set", { scope, holdId: record.hold.id, at: oneShot, result });
     },
     async () => {
-      if (message !== undefined) await context.followUps?.enqueue({ kind: "scope", scope }, message);
+      if (message)
+        await context.followUps.enqueue({ kind: "scope", scope, isLook: message.isLook }, message.delay);
     },
   ]);
 }

@@ -89,7 +89,7 @@ const launches = list(fields({ instance: matching(/^\S+$/, "text without spaces"
 const attempt = wholeNumber(1_000_000);
 
 /*
-{ "kind": "scope", "scope": "cluster" }
+{ "kind": "scope", "scope": "cluster", "isLook": false }
 { "kind": "launches", "launches": [{ … }], "firstSeenAt": "2026-01-31T09:30:01.000Z", "attempt": 1 }
 */
 const followUpEnvelope = fields({
@@ -99,7 +99,7 @@ const followUpEnvelope = fields({
       "kind",
       [
         fields({ kind: v.literal("launches"), attempt, launches, firstSeenAt: moment }),
-        fields({ kind: v.literal("scope"), scope }),
+        fields({ kind: v.literal("scope"), scope, isLook: v.boolean("true or false") }),
       ],
       '"launches" or "scope"',
     ),

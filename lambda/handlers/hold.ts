@@ -64,7 +64,12 @@ async function holdForLaunches(
   const scopes = new Map<Scope, Launch[]>();
   // What the cloud does not answer now, NodeClaims show.
   if (failures.length > 0) for (const scope of await scopesOfClaims(context)) scopes.set(scope, []);
-  for (const followUp of followUps) if (followUp.kind === "scope") scopes.set(followUp.scope, []);
+  const looks = new Set<Scope>();
+  for (const followUp of followUps) {
+    if (followUp.kind !== "scope") continue;
+    scopes.set(followUp.scope, []);
+    if (followUp.isLook) looks.add(followUp.scope);
+  }
   for (const launch of launches) {
     const scope = scopeOf(context.rules, launch.nodePool);
     scopes.set(scope, [...(scopes.get(scope) ?? []), launch]);
@@ -72,7 +77,8 @@ async function holdForLaunches(
   const passes = [...scopes].map(
     ([scope, ofScope]) =>
       () =>
-        reconcile(context, scope, { launches: ofScope }),
+        // A launch does not wait for the pods: its pass sends the message again.
+        reconcile(context, scope, { launches: ofScope, isLook: ofScope.length === 0 && looks.has(scope) }),
   );
   await attemptAll([...passes, ...failures.map((error) => () => Promise.reject(error))], scopesAtOnce);
 }

@@ -23,6 +23,8 @@ export type HolderWorld = Omit<Ports, "rules" | "events" | "looks" | "schedules"
     /** Called after each sweep, with what failed. */
     onSweep?: (error: unknown) => void;
     queue?: Partial<Pick<QueueOptions, "window" | "visibility">>;
+    /** How late the next one-shot fires; without it, none is late. */
+    lateness?: () => Duration;
   }>;
 
 const timeout: Duration = minutes(1);
@@ -40,7 +42,7 @@ export class Holder {
   #isStopped = false;
 
   constructor(world: HolderWorld) {
-    const { settings, log, timeline, onSweep: _, queue, ...ports } = world;
+    const { settings, log, timeline, onSweep: _, queue, lateness, ...ports } = world;
     const { clock } = world;
     this.#world = world;
     this.queue = new InProcessQueue({
@@ -49,7 +51,7 @@ export class Holder {
       log,
       deliver: (event, context) => onNodeLaunched(this.#ports)(event, context),
     });
-    this.timers = new Timers(clock, (expired) => this.#fire(expired));
+    this.timers = new Timers(clock, (expired) => this.#fire(expired), lateness);
     const holds = new RecordingHolds(world.holds, timeline, settings);
     const looks: Looks = { note: (where, verdicts) => timeline.record({ kind: "look", where, verdicts }) };
     const own = { schedules: this.timers, followUps: this.queue, looks };

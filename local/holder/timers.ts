@@ -1,3 +1,4 @@
+import { after, type Duration } from "../../lambda/core/duration.ts";
 import type { Schedules } from "../../lambda/core/ports.ts";
 import type { Scope } from "../../lambda/core/scope.ts";
 import type { AlarmClock, Cancel } from "./clock.ts";
@@ -9,13 +10,15 @@ export type Expired = Readonly<{ scope: Scope; holdId: string }>;
 export class Timers implements Schedules {
   readonly #clock: AlarmClock;
   readonly #fire: (expired: Expired) => Promise<void>;
+  readonly #lateness: () => Duration;
   /** By hold and time: the same hold and time is the same one-shot. */
   readonly #cancels = new Map<string, Cancel>();
   #isClosed = false;
 
-  constructor(clock: AlarmClock, fire: (expired: Expired) => Promise<void>) {
+  constructor(clock: AlarmClock, fire: (expired: Expired) => Promise<void>, lateness = () => 0) {
     this.#clock = clock;
     this.#fire = fire;
+    this.#lateness = lateness;
   }
 
   async arm(scope: Scope, holdId: string, at: Date): Promise<"armed" | "already armed"> {
@@ -23,7 +26,7 @@ export class Timers implements Schedules {
     if (this.#isClosed) return "armed";
     const name = `${holdId}-${at.getTime()}`;
     if (this.#cancels.has(name)) return "already armed";
-    const cancel = this.#clock.at(at, async () => {
+    const cancel = this.#clock.at(after(at, this.#lateness()), async () => {
       this.#cancels.delete(name);
       await this.#fire({ scope, holdId });
     });

@@ -28,7 +28,7 @@ const launches = (count: number): LaunchEvent[] =>
     instance: `i-${n.toString(16).padStart(17, "0")}`,
     launchedAt: noon,
   }));
-const check: FollowUp = { kind: "scope", scope: poolScope("batch") };
+const check: FollowUp = { kind: "scope", scope: poolScope("batch"), isLook: true };
 const about = { kind: "launches", firstSeenAt: noon, attempt: 1 } as const;
 const launchesOf = (count: number): FollowUp => ({ ...about, launches: launches(count) });
 

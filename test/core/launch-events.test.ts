@@ -28,7 +28,7 @@ describe("the launches of a batch of messages", () => {
   });
 
   it("are none where all messages ask for another look at a scope", () => {
-    expect(mergeLaunches([], [{ kind: "scope", scope: "cluster" }], at(0))).toEqual([]);
+    expect(mergeLaunches([], [{ kind: "scope", scope: "cluster", isLook: true }], at(0))).toEqual([]);
   });
 
   it("count a duplicate at its later time, whichever comes first", () => {

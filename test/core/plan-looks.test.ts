@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { noPauses } from "../../lambda/core/pauses.ts";
+import type { Account } from "../../lambda/core/pays.ts";
+import type { PlanFacts } from "../../lambda/core/plan.ts";
 import { aHeldRecord, aHold, aRecord, aRequest, someRules } from "../support/builders.ts";
 import { at, launchAt, nodesNamed, Passes, planAt } from "./plans.ts";
 
@@ -62,7 +65,7 @@ describe("the one-shot", () => {
 describe("the message for nodes that boot", () => {
   const booting = nodesNamed([], { awaitedSince: at(0) });
   const delayAt = (minute: number, about = {}) =>
-    planAt(minute, { record: aHeldRecord(), nodes: booting, ...about }).message;
+    planAt(minute, { record: aHeldRecord(), nodes: booting, ...about }).message?.delay;
 
   it.each([
     [0, seconds(10)],
@@ -83,10 +86,10 @@ describe("the message for nodes that boot", () => {
   it("is one at a time: the passes of a burst send no more, and the one that arrives sends the next", () => {
     const passes = new Passes();
     const nodes = booting;
-    expect(passes.at(0, [launchAt(0)], { nodes }).message).toBe(seconds(10));
+    expect(passes.at(0, [launchAt(0)], { nodes }).message?.delay).toBe(seconds(10));
     for (const late of [1, 2, 3])
       expect(passes.at(late * second, [launchAt(late)], { nodes }).message).toBeUndefined();
-    expect(passes.at(10 * second, [], { nodes }).message).toBe(seconds(10));
+    expect(passes.at(10 * second, [], { nodes }).message?.delay).toBe(seconds(10));
   });
 
   it("that arrives a little early by this clock is followed by the next one", () => {
@@ -101,9 +104,44 @@ describe("the message for nodes that boot", () => {
   it.each([
     ["all nodes have joined", { nodes: nodesNamed(["a"]) }],
     ["nothing is held", { record: aRecord() }],
-    ["the function cannot send one: the next sweep marks the nodes", { canQueue: false }],
     ["the cluster could not be read", { nodes: undefined }],
   ])("is not sent where %s", (_, about) => {
     expect(delayAt(0, about)).toBeUndefined();
+  });
+});
+
+describe("the message while Karpenter may take a node that was let go", () => {
+  const letGo = (minute: number, about: Partial<Account> = {}): Account => ({
+    ...{ at: at(20), nodes: 3, pauses: noPauses, wasted: {}, leftAlone: {} },
+    ...{ letGo: { a: at(minute) }, ...about },
+  });
+  const messageAt = (minute: number, account: Account, about: Partial<PlanFacts> = {}) =>
+    planAt(minute, {
+      ...{ record: aHeldRecord({ account }), rules: someRules({ auto: true }) },
+      ...{ nodes: nodesNamed(["a", "b", "c"]), ...about },
+    }).message;
+
+  it("comes in twenty seconds, and its pass reads the pods", () => {
+    expect(messageAt(5, letGo(5))).toEqual({ delay: seconds(20), isLook: true });
+    expect(messageAt(15 - second, letGo(5))).toEqual({ delay: seconds(20), isLook: true });
+  });
+
+  it("comes sooner where a node boots", () => {
+    const nodes = nodesNamed(["a", "b", "c"], { awaitedSince: at(5) });
+    expect(messageAt(5, letGo(5), { nodes })).toEqual({ delay: seconds(10), isLook: true });
+    expect(messageAt(10, letGo(9), { nodes })).toEqual({ delay: seconds(20), isLook: true });
+  });
+
+  it.each<[string, Account, Partial<PlanFacts>]>([
+    ["no node is let go", letGo(5, { letGo: {} }), {}],
+    ["Karpenter has had ten minutes", letGo(-5), {}],
+    ["the pods are too many to be read so often", letGo(5, { nodes: 501 }), {}],
+    [
+      "a request holds all nodes",
+      letGo(5),
+      { record: aRecord({ requests: [aRequest()], account: letGo(5) }) },
+    ],
+  ])("is not sent where %s", (_, account, about) => {
+    expect(messageAt(5, account, about)).toBeUndefined();
   });
 });

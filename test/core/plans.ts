@@ -23,7 +23,6 @@ export const planAt = (minute: number, facts: Partial<PlanFacts> = {}): Plan =>
     rules: someRules(),
     now: at(minute),
     newId: holdId(Math.max(1, Math.round(minute * 60))),
-    canQueue: true,
     ...facts,
   });
 

@@ -25,7 +25,7 @@ it("a message of such a clock does not stop the looks for nodes that boot", () =
   const record = aHeldRecord({ looks: { message: far } });
   const facts = { record, launches: [], until: at(20), rules: someRules(), now: at(1), canQueue: true };
   const nodes = { holdable: [], present: new Set<string>(), awaitedSince: at(1) };
-  expect(looksOf({ ...facts, nodes }).message).toBe(seconds(10));
+  expect(looksOf({ ...facts, nodes }).message?.delay).toBe(seconds(10));
 });
 
 it("a report that such a clock has noted stops no later one", async () => {

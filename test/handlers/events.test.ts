@@ -29,7 +29,7 @@ describe("a message", () => {
     const launchedAt = noon.toISOString();
     const instance = `azure:///subscriptions/${"a".repeat(300)}`;
     const launches = { kind: "launches", attempt: 1, firstSeenAt: launchedAt };
-    const ofScope = { kind: "scope", scope: "nodepool/batch" };
+    const ofScope = { kind: "scope", scope: "nodepool/batch", isLook: true };
     expect(parse({ followUp: ofScope })).toEqual({ kind: "followUp", followUp: ofScope });
     expect(parse({ followUp: { ...launches, launches: [{ instance, launchedAt }] } })).toEqual({
       kind: "followUp",
@@ -91,7 +91,7 @@ describe("a message", () => {
     ],
     [
       "a follow-up for no scope",
-      { followUp: { kind: "scope", scope: "nodepool/A b" } },
+      { followUp: { kind: "scope", scope: "nodepool/A b", isLook: false } },
       ['followUp.scope must be "cluster" or "nodepool/NAME"'],
     ],
     [

@@ -1,8 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { after, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { onControlRequest } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
+import { KubernetesPods } from "../../lambda/kubernetes/pods.ts";
+import type { Settings } from "../../lambda/settings.ts";
 import { launchEvent } from "../../simulator/fake-ec2.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
@@ -24,8 +26,8 @@ const anEvent = {
   at: noon.toISOString(),
 };
 
-function aWorld(): World {
-  const world = new World();
+function aWorld(settings: Partial<Settings> = {}): World {
+  const world = new World(settings);
   world.ec2.add(anInstance, noon, "default");
   world.nodes.add("a");
   return world;
@@ -80,7 +82,7 @@ describe("a batch", () => {
     world.nodes.add("young");
     world.refuses = (call) => call === "instances";
     world.hangs = (call) => call === "claims";
-    const followUp = { kind: "scope", scope: "cluster" };
+    const followUp = { kind: "scope", scope: "cluster", isLook: false };
     await expect(handle(world, batchOf({ followUp }, launchEvent(anInstance, noon)))).rejects.toThrow();
     expect(world.nodes.held()).toEqual(["a", "young"]);
     expect(world.time).toEqual(after(noon, seconds(20)));
@@ -117,11 +119,23 @@ describe("a batch", () => {
     expect(world.log.reported("malformed probes dropped")).toEqual([]);
   });
 
+  it.each([
+    ["reads the pods where a look is asked for", true, [], 1],
+    ["reads none for a node that boots", false, [], 0],
+    ["does not let a launch wait for them", true, [launchEvent(anInstance, noon)], 0],
+  ])("%s", async (_, isLook, launches, times) => {
+    const list = vi.spyOn(KubernetesPods.prototype, "list");
+    onTestFinished(() => list.mockRestore());
+    const world = aWorld({ auto: true });
+    await handle(world, batchOf({ followUp: { kind: "scope", scope: "cluster", isLook } }, ...launches));
+    expect(list).toHaveBeenCalledTimes(times);
+  });
+
   it("checks each scope once, and answers two of many probes", async () => {
     const world = aWorld();
     await handle(world, batchOf(launchEvent(anInstance, noon)));
     const before = callsOf(world, "list");
-    const followUp = { kind: "scope", scope: "cluster" };
+    const followUp = { kind: "scope", scope: "cluster", isLook: false };
     const probes = Array.from({ length: 10 }, (_, n) => ({
       source: "karpenter-node-holder.probe",
       detail: { id: `probe-${n}`, cluster: "prod", sentAt: noon.toISOString() },

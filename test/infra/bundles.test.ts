@@ -8,7 +8,7 @@ import { newFolder } from "../support/new-folder.ts";
 /** A tenth more than the bundles had when this was written; one that grows on purpose gets more here. */
 const kilobytes: Readonly<Record<Part, number>> = {
   hold: 477,
-  release: 396,
+  release: 440,
   sweep: 467,
   control: 485,
   "cluster-access": 309,

@@ -51,7 +51,7 @@ describe("the queue within one process", () => {
 
   it("keeps a follow-up until its delay is over, in the functions' format", async () => {
     const { queue, batches, pass } = prepare();
-    const followUp = { kind: "scope", scope: "cluster" } as const;
+    const followUp = { kind: "scope", scope: "cluster", isLook: false } as const;
     await queue.enqueue(followUp, seconds(15));
     await pass(seconds(15));
     expect(batches).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { after, minutes } from "../../lambda/core/duration.ts";
+import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { Expired } from "../../local/holder/timers.ts";
 import { Timers } from "../../local/holder/timers.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
@@ -20,6 +20,14 @@ describe("one-shots within one process", () => {
     expect(fired).toEqual([]);
     await clock.runUntil(after(at, minutes(60)));
     expect(fired).toEqual([{ scope: "cluster", holdId: "hold-1", at }]);
+  });
+
+  it("fire as late as they are", async () => {
+    const { clock, fired } = prepare();
+    const fire = async (expired: Expired) => void fired.push({ ...expired, at: clock.now() });
+    await new Timers(clock, fire, () => seconds(40)).arm("cluster", "hold-1", after(noon, minutes(20)));
+    await clock.runUntil(after(noon, minutes(60)));
+    expect(fired.map(({ at }) => at)).toEqual([after(noon, minutes(20) + seconds(40))]);
   });
 
   it("are the same for the same hold and time", async () => {

@@ -109,8 +109,8 @@ export const mistakes: readonly Mistake[] = [
   mistake(
     "no look comes for nodes that boot",
     "looks.ts",
-    "canQueue && !isSent ? delayOf(nodes?.awaitedSince, now) : undefined",
-    "undefined",
+    "= bootDelay(nodes?.awaitedSince, now);",
+    "= undefined as Duration | undefined;",
   ),
   mistake(
     "a duplicate event brings back a released request",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { hours, minutes } from "../../lambda/core/duration.ts";
+import { hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 
 const owner = { apiVersion: "apps/v1", kind: "ReplicaSet" };
@@ -119,3 +119,16 @@ it("without the right to list pods, each launch holds for 20 minutes", async () 
   await world.pass(minutes(3));
   expect(world.marks()).toEqual({});
 });
+
+it.each([0, 15, 30, 45])(
+  "a node that was let go is marked again soon after a Job has come, %i s after a minute",
+  async (late) => {
+    const world = aLaunchBesideWork();
+    await world.pass(minutes(7) + seconds(late));
+    expect(world.heldNodes()).toEqual(["a"]);
+    world.cluster.pods.add({ name: "job", node: "b", owner: { apiVersion: "batch/v1", kind: "Job" } });
+
+    await world.pass(seconds(25));
+    expect(world.heldNodes()).toEqual(["a", "b"]);
+  },
+);

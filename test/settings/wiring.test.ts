@@ -49,7 +49,7 @@ it("times the calls of every port, so that a slow invocation shows what it waite
     ports.journal.noteSweep(noon),
     ports.launches.find(["i-0123456789abcdef0"], soon),
     ports.schedules.arm("cluster", holdId(1), after(noon, minutes(20))),
-    ports.followUps.enqueue({ kind: "scope", scope: "cluster" }, 0),
+    ports.followUps.enqueue({ kind: "scope", scope: "cluster", isLook: false }, 0),
     cluster.api.call({ method: "GET", path: "/version" }, soon),
   ]);
 

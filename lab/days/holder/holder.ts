@@ -1,3 +1,4 @@
+import { type Duration, minutes } from "../../../lambda/core/duration.ts";
 import type { Log, Metrics } from "../../../lambda/core/ports.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
 import { KubernetesNodeClaims } from "../../../lambda/kubernetes/nodeclaims.ts";
@@ -91,7 +92,18 @@ function holderOn({ lockStep, settings: raw, clock, log, instances, timeline }: 
     launches: instances,
     ids: holdIds,
     metrics,
+    lateness: schedulerLateness(),
   });
+}
+
+/** EventBridge Scheduler fires within a minute after the time: evenly spread, and the same in each run. */
+export function schedulerLateness(): () => Duration {
+  const goldenRatio = 0.618034;
+  let fired = 0;
+  return () => {
+    fired += 1;
+    return Math.floor(((fired * goldenRatio) % 1) * minutes(1));
+  };
 }
 
 const describe = (fields: unknown): string =>

@@ -124,7 +124,7 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
   const withJobs = nodesWithJobs(view, record.hold, rules);
   const nodes = { holdable: [], present: new Set<string>(), withJobs };
   const plan = planScope({
-    ...{ record, whole: beside, launches: [], rules, now, newId: "", canQueue: false },
+    ...{ record, whole: beside, launches: [], rules, now, newId: "" },
     ...(rules.auto && { nodes }),
   });
   const { verdicts = [] } = plan.isRequested ? {} : accountOf(view, record, rules, now);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EngineProcess } from "../../../lab/days/engine-process.ts";
-import { runHolder } from "../../../lab/days/holder/holder.ts";
+import { runHolder, schedulerLateness } from "../../../lab/days/holder/holder.ts";
 import { LockStep, type Player } from "../../../lab/days/holder/lock-step.ts";
 import { isStatus } from "../../../lambda/kubernetes/error.ts";
 
@@ -25,6 +25,14 @@ function idle(play: Player["play"] = async () => {}): Player {
 
 const run = (part: string, player = idle(), silence?: number) =>
   new LockStep(start(part, silence)).run(player, () => {});
+
+it("one-shots of the lab are late by any time within a minute, half of one on average", () => {
+  const lateness = schedulerLateness();
+  const late = Array.from({ length: 1_000 }, lateness);
+  expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...late)).toBeLessThan(60_000);
+  expect(late.reduce((a, b) => a + b) / 1_000).toBeCloseTo(30_000, -3);
+});
 
 describe("the holder in lock-step", () => {
   it("marks all nodes at once after a launch, also the one that joins later, and releases them when the hold has ended", async () => {
