@@ -39,9 +39,10 @@ export function looksOf(facts: LookFacts): NextLooks {
   const at = next <= after(now, soonest) ? soonestAfter(now) : next;
   const isSet = oneShot !== undefined && oneShot > after(now, soonest) && oneShot <= at;
 
-  const isSent =
-    message !== undefined && message > after(now, clocksDiffer) && message <= after(now, mostAhead);
-  const sending = isSent ? undefined : messageOf(facts);
+  const wanted = messageOf(facts);
+  const latest = after(now, wanted ? wanted.delay + clocksDiffer : mostAhead);
+  const isSent = message !== undefined && message > after(now, clocksDiffer) && message <= latest;
+  const sending = isSent ? undefined : wanted;
   const nextMessage = sending ? after(now, sending.delay) : isSent ? message : undefined;
   return {
     looks: { oneShot: isSet ? oneShot : at, ...(nextMessage && { message: nextMessage }) },

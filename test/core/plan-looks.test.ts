@@ -97,6 +97,11 @@ describe("the message for nodes that boot", () => {
     expect(delayAt(1 - 4 * second, { record })).toBe(seconds(10));
   });
 
+  it("does not wait for one that comes later", () => {
+    const record = aHeldRecord({ looks: { message: at(1) } });
+    expect(delayAt(0, { record })).toBe(seconds(10));
+  });
+
   it("that was lost is replaced by the next pass", () => {
     expect(delayAt(1.5, { record: aHeldRecord({ looks: { message: at(1) } }) })).toBe(seconds(10));
   });
