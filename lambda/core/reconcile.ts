@@ -15,6 +15,7 @@ import {
 import type { Changed, Launch, NodeChange, PassContext } from "./ports.ts";
 import { emptyRecord, type Hold, pastOf, type ScopeRecord, withoutHold } from "./record.ts";
 import { noteChange, reportChanged, reportPlan } from "./reports.ts";
+import { mostRequests } from "./requests.ts";
 import { type Scope, wholeCluster } from "./scope.ts";
 import { accountOf, launchesIn, podsByNode, readView, rulesFor, withPossibleAccount } from "./view.ts";
 
@@ -98,7 +99,8 @@ function changesOf({ rules, clock }: PassContext, plan: Plan, view: ScopeView) {
 const findWhole = async ({ holds }: PassContext, scope: Scope): Promise<ScopeRecord | undefined> =>
   scope === wholeCluster ? undefined : holds.find(wholeCluster);
 
-const tries = 20;
+/** More than there are requests of a scope, which may all be made at once. */
+const tries = 2 * mostRequests;
 
 /** Plans and writes. If another function wrote in between, it reads the records again and makes a new plan. */
 async function settle(

@@ -73,6 +73,13 @@ describe("a request to hold", () => {
   });
 });
 
+it("requests that are made at once are all recorded", async () => {
+  const { ask, record } = aWorld();
+  const all = Array.from({ length: 25 }, (_, n) => ask({ ...byPerson, name: `job-${n}` }));
+  for (const answer of await Promise.all(all)) expect(answer.until).toEqual(at(45));
+  expect(record()?.requests).toHaveLength(25);
+});
+
 describe("a request of an event or a window", () => {
   it.each([byEvent, aWindow])(
     "lasts from its own time, and a late or duplicate one holds no longer: $cause",
