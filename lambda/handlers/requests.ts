@@ -60,8 +60,8 @@ const requests = [
   fields({ do: v.literal("history"), limit: v.optional(wholeNumber(1000), 20) }),
   fields({ do: v.literal("probe"), id: text }),
   fields({ do: v.literal("hold"), ...why, name, for: optional(duration(minutes(1), hours(24 * 90))) }),
-  // Windows and events may have names that nobody may give by hand.
-  fields({ do: v.literal("release"), ...why, name: optional(line) }),
+  // Windows and events may have names that nobody may give by hand. Null is no name: without one everything is released.
+  fields({ do: v.literal("release"), ...why, name: v.optional(line) }),
   fields({ do: v.literal("pause"), ...why, for: optional(duration(minutes(1), hours(24 * 90))) }),
   fields({ do: v.literal("resume"), scope: optionalScope, by }),
 ] as const;
