@@ -66,7 +66,7 @@ describe("commands with --run", () => {
     );
 
     await type("release", "--run", folder, "--name", "by-hand");
-    const unknown = await type("release", "--run", folder, "--name", "by-hand");
+    const unknown = await type("release", "--run", folder, "--name", "by-hnad");
     expect([unknown.exit, unknown.reported]).toEqual([
       1,
       expect.stringContaining("requests: b\nNothing was"),

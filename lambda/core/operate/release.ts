@@ -53,11 +53,13 @@ export async function releaseRequest(
   let names: readonly string[] = [];
   let isFound = false;
   const change = (record: ScopeRecord, now: Date): ScopeRecord => {
-    names = record.requests.filter((one) => isOn(one, now)).map((one) => one.name);
-    isFound = names.includes(name);
-    return isFound ? { ...record, requests: withoutRequest(record.requests, name, now) } : record;
+    const { requests } = record;
+    names = requests.filter((one) => isOn(one, now)).map((one) => one.name);
+    isFound = requests.some((one) => one.name === name && one.until > now);
+    return names.includes(name) ? { ...record, requests: withoutRequest(requests, name, now) } : record;
   };
   const outcome = await reconcile(context, scope, { change });
+  // Also one that was released before: the answer to the first try may have been lost.
   if (isFound) return answerOf(outcome, `request ${name} was released`);
   const present = names.length > 0 ? `requests: ${names.join(", ")}` : "there is no request";
   throw new BadInputError("Cannot release", [`no request ${name} in ${scope}; ${present}`]);

@@ -76,12 +76,22 @@ describe("the release of one request", () => {
     expect(world.journal.past.get(holdId(1))).toMatchObject({ endedBecause: "released by hand: load-test" });
   });
 
+  it("that was released before is done: the answer to the first try may have been lost", async () => {
+    const { context, record } = aWorld([aRecord({ requests: [aRequest({ releasedAt: at(4) })] })]);
+    const before = record();
+    expect(await releaseRequest(context(), { name: "load-test", scope: "cluster" })).toEqual({
+      ...nothing,
+      because: "request load-test was released",
+    });
+    expect(record()).toEqual(before);
+  });
+
   it.each([
     [
       "requests: load-test, other",
       [aRequest(), aRequest({ name: "other" }), aRequest({ name: "old", until: at(4) })],
     ],
-    ["there is no request", [aRequest({ name: "mistyped", releasedAt: at(4) })]],
+    ["there is no request", [aRequest({ releasedAt: at(4) })]],
   ])("refuses a name that is not there, and names those that are: %s", async (present, requests) => {
     const { context, record } = aWorld([aHeldRecord({ requests })]);
     const refused = releaseRequest(context(), { name: "mistyped", scope: "cluster" });
