@@ -51,19 +51,23 @@ export function silenceOf(record: ScopeRecord, whole: ScopeRecord | undefined, n
   };
 }
 
-/** The requests that are not over, by their end or a release. A pause ends none: they go on after it. */
+/** The requests of which anything is still to be known. A release ends those from before it, and a pause none: they go on after it. */
 export const requestsThatCount = (
   { requests }: ScopeRecord,
   { releasedAt }: Silence,
   now: Date,
-): readonly Request[] => present(requests, now).filter(({ at }) => at >= releasedAt);
+): readonly Request[] =>
+  present(requests, now).map((one) => (one.at < releasedAt ? { releasedAt, ...one } : one));
 
 /** Why launches or requests hold no longer before their own end; undefined where that has come. */
 export function whyCut(record: ScopeRecord, silence: Silence, rules: Rules): string | undefined {
   const { launchHold, requests } = record;
   const { quiet, last, released, releasedAt } = silence;
   if (quiet?.kind === "paused") return `paused by hand: ${quiet.because}`;
-  const times = [...(launchHold ? [launchHold.lastLaunchAt] : []), ...requests.map(({ at }) => at)];
+  const times = [
+    ...(launchHold ? [launchHold.lastLaunchAt] : []),
+    ...requests.flatMap((one) => (one.releasedAt ? [] : one.at)),
+  ];
   if (released && times.some((at) => at < releasedAt)) return `released by hand: ${released}`;
   // A pause or breather that is over may have begun before the end of the launch hold.
   const isCut =

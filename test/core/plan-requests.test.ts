@@ -194,7 +194,7 @@ describe("a forced release", () => {
     const pools = planAt(6, { record, whole: aRecord({ released }), rules: byPool, launches: [launchAt(4)] });
     for (const plan of [own, pools]) {
       expect([plan.until, plan.because]).toEqual([undefined, "released by hand: upgrade"]);
-      expect(plan.record.requests).toEqual([]);
+      expect(plan.record.requests).toMatchObject([{ releasedAt: at(5) }]);
     }
   });
 

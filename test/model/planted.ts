@@ -34,7 +34,7 @@ export const mistakes: readonly Mistake[] = [
     "  { launchesCountFrom: releasedAt }: Silence,",
   ),
   mistake("a request holds in a pause", "demand.ts", " && !isPaused(silence);", ";"),
-  mistake("a release by hand ends no request", "quiet.ts", ".filter(({ at }) => at >= releasedAt)"),
+  mistake("a release by hand ends no request", "quiet.ts", "{ releasedAt, ...one }", "one"),
   mistake(
     "drifted nodes are held",
     "plan-nodes.ts",

@@ -83,14 +83,11 @@ function asking(request: HoldRequest): Readonly<{ trigger: Trigger; granted: () 
     const silence = silenceOf(record, whole, now);
     // A person asks now, and so after every release that is recorded, whichever clock recorded it.
     const { releasedAt } = silence;
-    const at = request.at ? notJustBefore(earlier(request.at, now), releasedAt) : later(now, releasedAt);
-    const asked: Request = {
-      name: request.name,
-      cause: request.cause,
-      reason: request.reason,
-      at,
-      until: after(at, request.for),
-    };
+    // A duplicate is known by the time of its event, which counts from the release in whose second it was.
+    const happenedAt = request.at ? earlier(request.at, now) : later(now, releasedAt);
+    const at = notJustBefore(happenedAt, releasedAt);
+    const { name, cause, reason } = request;
+    const asked: Request = { name, cause, reason, at: happenedAt, until: after(at, request.for) };
     // An event or a window of a pause holds after it; a person wants to hold now.
     if (silence.quiet?.kind === "paused" && request.cause === "person")
       throw new BadInputError("Cannot hold", [`${describeQuiet(silence.quiet)}: resume first`]);
@@ -104,7 +101,8 @@ function asking(request: HoldRequest): Readonly<{ trigger: Trigger; granted: () 
     granted = withRequest(present, asked, now);
     if (granted.action === "refuse" && request.cause === "person")
       throw new BadInputError("Cannot hold", [granted.because]);
-    return granted.requests === present ? record : { ...record, requests: granted.requests };
+    if (granted.requests === present) return record;
+    return { ...record, requests: granted.requests.map((one) => (one.name === name ? { ...one, at } : one)) };
   };
   return { trigger: { change }, granted: () => granted };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
 import { BadInputError, TryAgainError } from "../../../lambda/core/errors.ts";
 import { type HoldRequest, holdByHand } from "../../../lambda/core/operate/hold.ts";
+import { forceRelease, releaseDue } from "../../../lambda/core/operate/release.ts";
 import type { ScopeRecord } from "../../../lambda/core/record.ts";
 import { mostRequests } from "../../../lambda/core/requests.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
@@ -121,6 +122,18 @@ describe("a request of an event or a window", () => {
     const again = aWorld([aRecord({ requests })]);
     expect(await again.ask({ ...aWindow, at: at(1) }, 5)).not.toHaveProperty("since");
     expect(await again.ask({ ...aWindow, at: at(4) }, 5)).toMatchObject({ since: at(4) });
+  });
+
+  it("does not hold again by a duplicate where all was released in its second", async () => {
+    const { world, context, ask, record } = aWorld();
+    await ask(byEvent);
+    world.time = after(at(0), seconds(0.4));
+    await forceRelease(context(), { reason: "x" });
+    expect(await ask(byEvent, 1)).toMatchObject({ because: "the request was released since" });
+    expect([world.nodes.marks(), record()?.hold]).toEqual([{}, undefined]);
+    expect(await ask({ ...byEvent, name: "next", at: at(1) }, 1)).toMatchObject({ until: at(46) });
+    world.time = at(46);
+    expect(await releaseDue(context(), "cluster")).toMatchObject({ because: "the hold expired" });
   });
 
   it("of the future counts from now", async () => {

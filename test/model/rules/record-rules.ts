@@ -177,7 +177,9 @@ function checkRequests(written: Written): void {
     if (!now || isDeepStrictEqual(now, old)) continue;
     const { releasedAt: at, ...rest } = now;
     const isReleased = at !== undefined && isDeepStrictEqual(rest, old);
-    if (isReleased) must(isReleasing && asked.name === old.name, "a request is released by its name", facts);
+    const isForced = known.some((one) => old.at < releasedAt(one) && isSame(at, releasedAt(one)));
+    const mayRelease = isForced || (isReleasing && asked.name === old.name);
+    if (isReleased) must(mayRelease, "a request is released by its name, or with all others", facts);
     else must(isWished(written, now), "nothing but the same request changes it", facts);
     const isAgain = old.releasedAt !== undefined && !at && now.cause !== "person";
     const isNews = now.at > old.at && (!old.releasedAt || now.at >= wholeSecond(old.releasedAt));
