@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, later } from "../duration.ts";
+import { after, type Duration, earlier, later, latest } from "../duration.ts";
 import { attemptAll, BadInputError, withMore } from "../errors.ts";
 import type { Changed, PassContext } from "../ports.ts";
 import { describeQuiet, isPossible, silenceOf, usualPause } from "../quiet.ts";
@@ -155,8 +155,12 @@ async function everywhere(context: PassContext, asked: Everywhere): Promise<Rele
   ];
   const total = (name: "released" | "kept" | "failed") => all.reduce((sum, one) => sum + one[name], 0);
   const [released, kept, failed] = [total("released"), total("kept"), total("failed")];
-  const why = ended?.because ?? (released + kept + failed > 0 ? because : "nothing is held");
-  return { released, kept, failed, left: isLeft || all.some(({ left }) => left), because: why };
+  // Of what has begun since.
+  const heldUntil = latest([own, ...outcomes].flatMap(({ until }) => until ?? []));
+  const isNothing = released + kept + failed === 0 && !heldUntil;
+  const why = ended?.because ?? (isNothing ? "nothing is held" : because);
+  const left = isLeft || all.some((one) => one.left);
+  return { released, kept, failed, left, because: why, ...(heldUntil && { heldUntil }) };
 }
 
 function answerOf({ changed, because, until }: Outcome, why = because): ReleaseAnswer {
