@@ -17,7 +17,7 @@ const otherwise: Readonly<Record<Operation, string>> = {
 
 /**
  * Refuses a scope on which the operation would have no effect, so that nobody relies on a pause of a mistyped name.
- * We may not list NodePools: one is known by its nodes or by its record. What has a record can always be released and resumed.
+ * We may not list NodePools: one is known by its nodes or by its record. A hold that is recorded can always be released, and a pause resumed.
  */
 export async function checkScope(
   context: PassContext,
@@ -25,8 +25,8 @@ export async function checkScope(
 ): Promise<void> {
   const { rules } = context;
   const nodePool = nodePoolOf(scope);
-  const isRecorded = nodePool !== undefined && (await context.holds.find(scope)) !== undefined;
-  if (isRecorded && (operation === "release" || operation === "resume")) return;
+  const record = nodePool === undefined ? undefined : await context.holds.find(scope);
+  if (record && (operation === "resume" || (operation === "release" && record.hold))) return;
   // A pause, a resume and a release of everything work with every setting.
   if (!isOfRules(rules, scope) && (nodePool !== undefined || operation === "hold")) {
     const expected = rules.scope === "cluster" ? '"cluster"' : '"nodepool/NAME"';
@@ -36,7 +36,7 @@ export async function checkScope(
   }
   if (nodePool !== undefined && operation !== "release" && !admits(rules.nodePools, nodePool))
     throw new BadInputError(`Cannot ${operation}`, [`the setting nodePools leaves out NodePool ${nodePool}`]);
-  if (nodePool === undefined || isRecorded || mayHaveNoNodes) return;
+  if (nodePool === undefined || record || mayHaveNoNodes) return;
   const [present, { records }] = await Promise.all([context.nodes.nodePools(context), context.holds.all()]);
   // Marks from before a change of the settings may be on the nodes of any NodePool.
   const known = [...present].filter((name) => operation === "release" || admits(rules.nodePools, name));

@@ -91,10 +91,13 @@ it("a hold of the whole cluster is refused where holds are by NodePool", async (
   await expect(operations.hold(context, "cluster")).rejects.toThrow('scope must be "nodepool/NAME"');
 });
 
-it("a hold that was recorded before `scope` changed can be released", async () => {
+it("a hold that was recorded before `scope` changed can be released as long as it is there", async () => {
   const { context, record } = contextWith({ records: [batch] });
   await operations.release(context, batch.scope);
   expect(record(batch.scope)?.hold?.ended).toBeDefined();
+  const { hold: _, ...over } = batch;
+  const other = contextWith({ records: [over] });
+  await expect(operations.release(other.context, batch.scope)).rejects.toThrow('scope must be "cluster"');
 });
 
 describe("a NodePool that the settings leave out", () => {
