@@ -1,6 +1,7 @@
 import type { Demand } from "./demand.ts";
 import { describeQuiet, type Silence, whyCut } from "./quiet.ts";
 import { type Hold, type PastHold, pastOf, type ScopeRecord, withNewHold } from "./record.ts";
+import { untilOf } from "./requests.ts";
 import { type Rules, whyLeftOut } from "./rules.ts";
 
 /** Why a hold has ended that lasted for as long as it may. */
@@ -54,8 +55,9 @@ function whyOver(facts: StartFacts, hold: Hold): string {
   if (cut) return cut;
   // What is released now, or was released during this hold: the clock that started it may have been ahead.
   const before = new Map(stored.requests.map(({ name, releasedAt }) => [name, releasedAt]));
+  const expiredAt = untilOf(record, rules) ?? hold.startedAt;
   const released = record.requests.filter(
-    ({ name, releasedAt }) => releasedAt && (releasedAt >= hold.startedAt || !before.get(name)),
+    ({ name, releasedAt }) => releasedAt && (releasedAt >= expiredAt || !before.get(name)),
   );
   const names = released.map(({ name }) => name).join(", ");
   return released.length > 0 ? `released by hand: ${names}` : "the hold expired";

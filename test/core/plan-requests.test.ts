@@ -69,6 +69,15 @@ describe("a request", () => {
     });
   });
 
+  it("that was released is no reason for an end that comes later, by launches or another request", () => {
+    const requests = [aRequest({ releasedAt: at(10) }), aRequest({ name: "other", until: at(30) })];
+    const because = (about: Partial<ScopeRecord>, minute: number) =>
+      planAt(minute, { record: aHeldRecord(about) }).because;
+    expect(because({ requests: requests.slice(0, 1) }, 20)).toBe("the hold expired");
+    expect(because({ requests }, 30)).toBe("the hold expired");
+    expect(because({ requests: [aRequest({ releasedAt: at(21) })] }, 22)).toBe("released by hand: load-test");
+  });
+
   it("that was released before its scope ended makes the end no later than it was due", () => {
     const record = aHeldRecord({ requests: [aRequest({ until: at(90), releasedAt: at(10) })] });
     expect(planAt(25, { record }).dueAt).toEqual(at(20));
