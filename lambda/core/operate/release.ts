@@ -1,5 +1,6 @@
-import { after, type Duration, earlier, later, latest } from "../duration.ts";
+import { after, type Duration, earlier, later, latest, seconds } from "../duration.ts";
 import { attemptAll, BadInputError, withMore } from "../errors.ts";
+import { nothingChanged } from "../plan-nodes.ts";
 import type { Changed, PassContext } from "../ports.ts";
 import { describeQuiet, isPossible, silenceOf, usualPause } from "../quiet.ts";
 import { type Outcome, reconcile, type Trigger } from "../reconcile.ts";
@@ -143,7 +144,12 @@ async function everywhere(context: PassContext, asked: Everywhere): Promise<Rele
   if (scope !== wholeCluster) return answerOf(await reconcile(context, scope, { change }));
   // The other scopes do not wait for nodes or looks that fail this one.
   const own = await reconcile(context, scope, { change }).catch((error: unknown) => ({ error }));
-  const { outcomes, isLeft, orphaned } = await reconcileAll(context);
+  const { outcomes, isLeft, orphaned } = await reconcileAll(context).catch((error: unknown) => {
+    // What there was no time for is no failure: the sweep goes on.
+    const isLate = after(context.clock.now(), seconds(1)) >= context.deadline;
+    if ("error" in own || !(isLate || own.changed.left)) throw error;
+    return { outcomes: [], isLeft: true, orphaned: nothingChanged };
+  });
   if ("error" in own) throw own.error;
   const ended = [own, ...outcomes].find(({ dueAt, record }) => dueAt ?? record.hold?.ended);
   // Nodes that failed the first pass were tried again by the second one, if that had the time.

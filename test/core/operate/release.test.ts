@@ -213,6 +213,18 @@ describe("a forced release", () => {
     expect(Object.keys(world.nodes.marks())).toHaveLength(1);
   });
 
+  it.each([20, 30])("says so, too, where the time was over with node 20 of %i", async (all) => {
+    const marks = Object.fromEntries(Array.from({ length: all }, (_, n) => [`n${n + 10}`, holdId(1)]));
+    const { world, context, force } = aWorld([aHeldRecord()], marks);
+    const { deadline } = context();
+    world.refuses = (call) => {
+      if (call === "patch n29") world.time = deadline;
+      return false;
+    };
+    expect(await force()).toEqual({ ...nothing, released: 20, left: true, because });
+    expect(Object.keys(world.nodes.marks())).toHaveLength(all - 20);
+  });
+
   it("replaces a record that cannot be read, whose marks are orphaned", async () => {
     const { world, force, record } = aWorld([aHeldRecord()]);
     await world.holds.spoil("cluster");
