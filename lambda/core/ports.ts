@@ -146,8 +146,6 @@ export type NodeClaim = Readonly<{
 export interface NodeClaims {
   /** Those of a scope, without those that are being removed. */
   list(scope: Scope, context: CallContext): Promise<readonly NodeClaim[] | Unavailable>;
-  /** What of this we cannot read in the cluster, and what that means. */
-  limits(context: CallContext): Promise<readonly string[]>;
 }
 
 /** The pods on nodes; only read, and only with `hold=auto`. */

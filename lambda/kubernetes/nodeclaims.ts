@@ -66,22 +66,30 @@ export class KubernetesNodeClaims implements NodeClaims {
     this.#options = options;
   }
 
+  /** A cluster that refuses the read or has no NodeClaims is a result; any other failure is an error. */
   async list(scope: Scope, context: CallContext): Promise<readonly NodeClaim[] | Unavailable> {
     const { karpenter, nodePools } = this.#options;
     const ofScope = selectors(karpenter, nodePools).ofPools(scope);
     if (ofScope === undefined) return [];
-    return this.#unlessRefused(async () => {
-      const found: NodeClaim[] = [];
-      for await (const claim of this.#claims({ labelSelector: selectorText(ofScope) }, context)) {
+    if (karpenter === "v0.31") return { unavailable: `Karpenter before v0.32 has no NodeClaims, ${effect}` };
+    const found: NodeClaim[] = [];
+    try {
+      for await (const claim of this.#claims(selectorText(ofScope), context))
         if (!claim.isDeleted) found.push(claim);
-      }
       return found;
-    });
+    } catch (error) {
+      if (isStatus(error, 403)) {
+        const unavailable = `the holder may not list NodeClaims, ${effect}`;
+        return { unavailable, isMissingRight: true };
+      }
+      if (isStatus(error, 404)) return { unavailable: `the cluster has no NodeClaims, ${effect}` };
+      throw error;
+    }
   }
 
-  async *#claims(query: Query, context: CallContext): AsyncGenerator<NodeClaim, void, undefined> {
+  async *#claims(labelSelector: string, context: CallContext): AsyncGenerator<NodeClaim, void, undefined> {
     const { poolLabel } = Karpenter[this.#options.karpenter];
-    for await (const { metadata, spec, status } of this.#listServed(query, context)) {
+    for await (const { metadata, spec, status } of this.#listServed({ labelSelector }, context)) {
       const { providerID, nodeName, conditions, allocatable } = status;
       const since = (condition: string) =>
         conditions.find(({ type, status }) => type === condition && status === "True")?.lastTransitionTime;
@@ -108,7 +116,7 @@ export class KubernetesNodeClaims implements NodeClaims {
     }
   }
 
-  async *#listServed(query: Query, context: CallContext) {
+  async *#listServed(query: Readonly<Record<string, string>>, context: CallContext) {
     const { api, pageSize = 250 } = this.#options;
     const list = (version: Version) =>
       itemsOf(api, { path: nodeClaimsPath(version), query, schema: nodeClaimSchema, pageSize }, context);
@@ -123,29 +131,4 @@ export class KubernetesNodeClaims implements NodeClaims {
       yield* list(other);
     }
   }
-
-  async limits(context: CallContext): Promise<readonly string[]> {
-    const refusal = await this.#unlessRefused(async () => {
-      for await (const _ of this.#claims({ limit: "1" }, context)) return;
-    });
-    return refusal ? [refusal.unavailable] : [];
-  }
-
-  /** A cluster that refuses the read or has no NodeClaims is a result; any other failure is an error. */
-  async #unlessRefused<T>(work: () => Promise<T>): Promise<T | Unavailable> {
-    if (this.#options.karpenter === "v0.31")
-      return { unavailable: `Karpenter before v0.32 has no NodeClaims, ${effect}` };
-    try {
-      return await work();
-    } catch (error) {
-      if (isStatus(error, 403)) {
-        const unavailable = `the holder may not list NodeClaims, ${effect}`;
-        return { unavailable, isMissingRight: true };
-      }
-      if (isStatus(error, 404)) return { unavailable: `the cluster has no NodeClaims, ${effect}` };
-      throw error;
-    }
-  }
 }
-
-type Query = Readonly<Record<string, string>>;

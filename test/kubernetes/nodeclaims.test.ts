@@ -140,7 +140,6 @@ describe("the NodeClaims of a scope", () => {
     const unavailable = expect.stringMatching(new RegExp(`^${why}, so drifted nodes are held, too`));
     const isMissingRight = why.includes("may not") && { isMissingRight: true };
     expect(await nodeClaims.list("cluster", soon)).toEqual({ unavailable, ...isMissingRight });
-    expect(await nodeClaims.limits(soon)).toEqual([unavailable]);
   });
 
   it("are no answer where the cluster does not give one", async () => {
@@ -155,10 +154,4 @@ describe("the NodeClaims of a scope", () => {
     await expect(failure).rejects.toThrow(TryAgainError);
     await expect(failure).rejects.toThrow(/^\/apis\/karpenter\.sh\/v1\/nodeclaims: .*Invalid/s);
   });
-});
-
-it("whether they may be read is found by one of them, however many there are", async () => {
-  const { nodeClaims, calls } = aCluster(() => list([aClaim("a")], "more"));
-  expect(await nodeClaims.limits(soon)).toEqual([]);
-  expect(calls.map(({ query }) => query?.limit)).toEqual(["1"]);
 });

@@ -63,11 +63,10 @@ export type Status = Readonly<{
 
 /** Shows what is held, until when and why; reads only. */
 export async function getStatus(context: PassContext): Promise<Status> {
-  const { clock, holds, journal, nodes, nodeClaims } = context;
-  const [view, marked, limits, lastSweep] = await Promise.all([
+  const { clock, holds, journal, nodes } = context;
+  const [view, marked, lastSweep] = await Promise.all([
     readView(context, wholeCluster, true),
     nodes.listMarked(context),
-    nodeClaims.limits(context),
     journal.lastSweep(),
   ]);
   if ("error" in view) throw view.error;
@@ -92,12 +91,15 @@ export async function getStatus(context: PassContext): Promise<Status> {
     nodesUserHeld: view.nodes.filter((node) => isUserHeld(node, rules)).length,
     ...(orphaned > 0 && { nodesOrphaned: orphaned }),
     ...(lastSweep && { lastSweep }),
-    limits: [...limits, ...unreadable(view)],
+    limits: unreadable(view),
   };
 }
 
-const unreadable = ({ pods }: ScopeView): readonly string[] =>
-  pods && pods !== "not read" && "unavailable" in pods ? [pods.unavailable] : [];
+const unreadable = ({ claims, pods }: ScopeView): readonly string[] =>
+  [claims, pods].flatMap((read) => {
+    if (read === "not read") return "pods could not be read";
+    return read && "unavailable" in read ? read.unavailable : [];
+  });
 
 const isUserHeld = ({ labels, annotations }: SeenNode, { holdAnnotation }: Rules): boolean =>
   labels?.[holdLabel] === undefined && annotations?.[holdAnnotation] !== undefined;

@@ -47,6 +47,17 @@ describe("status", () => {
     expect(answer).toEqual({ ...about, scopes: [held] });
   });
 
+  it.each(["NodeClaims", "pods"])(
+    "says that %s could not be read, and shows everything else",
+    async (what) => {
+      const { world, status } = aWorld([aHeldRecord()], { auto: true });
+      marked(world, ["a"]);
+      world.refuses = (call) => call === what.replace("NodeC", "c");
+      const limits = [`${what} could not be read`];
+      expect(await status()).toMatchObject({ limits, scopes: [{ state: "held", nodesHeld: 1 }] });
+    },
+  );
+
   it("shows each request with its own end, and no longer those that are released or over", async () => {
     const requests = [
       aRequest(),
