@@ -32,7 +32,7 @@ export type Trigger = Readonly<{
 }>;
 
 /** What a pass found and did. */
-export type Outcome = Plan & Readonly<{ changed: Changed; isClosed: boolean }>;
+export type Outcome = Plan & Readonly<{ changed: Changed }>;
 
 /** Compares what is with what should be in one scope, and changes what differs. Whatever it leaves undone, the next pass does. */
 export async function reconcile(context: PassContext, scope: Scope, trigger: Trigger = {}): Promise<Outcome> {
@@ -67,7 +67,6 @@ export async function reconcileWith(
   reportPlan(context, plan, trigger);
   // All nodes are left until a change of them has ended.
   let changed: Changed = { ...nothingChanged, left: true };
-  let isClosed = false;
   await attemptAll(
     [
       async () => {
@@ -77,15 +76,13 @@ export async function reconcileWith(
         reportChanged(context, plan, changed);
       },
       () => sendLooks(context, scope, plan),
-      async () => {
-        isClosed = await finish(context, plan, changed);
-      },
+      () => finish(context, plan, changed),
       // The message comes again, or the next sweep reads it again.
       ...("error" in read.view ? [raise(read.view.error)] : []),
     ],
     1,
   );
-  return { ...plan, changed, isClosed };
+  return { ...plan, changed };
 }
 
 const raise = (error: unknown) => () => Promise.reject(error);
@@ -205,25 +202,24 @@ function mayBeMarked({ startedAt, ended }: Hold, { seen }: ScopeRecord, now: Dat
 }
 
 /** Closes a hold that has ended and whose marks are removed. Work that is left is for the next pass, in a minute. */
-async function finish(context: PassContext, plan: Plan, changed: Changed): Promise<boolean> {
+async function finish(context: PassContext, plan: Plan, changed: Changed): Promise<void> {
   const { clock, holds, journal, metrics, log, events, schedules } = context;
   const { record } = plan;
   const { hold, scope } = record;
-  if (!hold) return false;
+  if (!hold) return;
   const now = clock.now();
   const isUnfinished = changed.left || changed.failed > 0;
   const isLeft = isUnfinished || mayBeMarked(hold, record, now);
   if (isLeft) await schedules.arm(scope, hold.id, soonestAfter(after(now, seconds(30))));
-  if (!hold.ended) return false;
+  if (!hold.ended) return;
   // Reported until it is released: what cannot be released must be noticed.
   metrics.add("ReleaseLagMs", Math.max(0, now.getTime() - (plan.dueAt ?? hold.ended.at).getTime()));
-  if (isUnfinished || (isLeft && !plan.dueAt)) return false;
+  if (isUnfinished || (isLeft && !plan.dueAt)) return;
   const past = pastOf({ ...record, hold }, now);
   await journal.remember(past);
-  if (isLeft) return false;
+  if (isLeft) return;
   const closed = withoutHold(record);
-  if (!(await holds.write(closed))) return false;
+  if (!(await holds.write(closed))) return;
   events?.note({ before: record, record: closed, past });
   log.info("hold closed", { ...past, holdId: past.id });
-  return true;
 }

@@ -38,14 +38,14 @@ describe("a pass", () => {
     const { world, launch, pass } = aWorld();
     await pass([launch()]);
     world.calls.length = 0;
-    expect(await pass()).toMatchObject({ isChanged: false, isClosed: false });
+    expect(await pass()).toMatchObject({ isChanged: false });
     expect(world.calls.toSorted()).toEqual(["claims", "find", "list"]);
   });
 
   it("at the end of a hold removes the marks, then closes it and keeps it in history", async () => {
     const { world, pass, record } = aWorld([aHeldRecord()]);
     world.time = at(20.5);
-    expect(await pass()).toMatchObject({ isClosed: true, changed: { released: 2 } });
+    expect(await pass()).toMatchObject({ changed: { released: 2 } });
     expect([world.nodes.marks(), record()?.hold, record()?.looks]).toEqual([{}, undefined, {}]);
     expect(world.journal.past.get(holdId(1))).toMatchObject({
       endedBecause: "the hold expired",
@@ -117,7 +117,7 @@ describe("a record that another function writes meanwhile", () => {
     world.time = at(21);
     const write = world.holds.write.bind(world.holds);
     world.holds.write = async (wanted) => (wanted.hold ? write(wanted) : false);
-    expect(await pass()).toMatchObject({ isClosed: false, changed: { released: 2 } });
+    expect(await pass()).toMatchObject({ changed: { released: 2 } });
     expect(record()?.hold).toBeDefined();
   });
 
