@@ -25,7 +25,7 @@ export const podSchema = v.object({
     annotations: texts,
     deletionTimestamp: v.nullish(v.string()),
     ownerReferences: v.nullish(
-      v.array(v.object({ kind: v.string(), apiVersion: v.string(), controller: v.nullish(v.boolean()) })),
+      v.array(v.object({ kind: v.string(), controller: v.nullish(v.boolean()) })),
       [],
     ),
   }),
