@@ -99,7 +99,8 @@ const followUpEnvelope = fields({
       "kind",
       [
         fields({ kind: v.literal("launches"), attempt, launches, firstSeenAt: moment }),
-        fields({ kind: v.literal("scope"), scope, isLook: v.boolean("true or false") }),
+        // Those that an earlier version has sent have no such field.
+        fields({ kind: v.literal("scope"), scope, isLook: v.optional(v.boolean("true or false"), false) }),
       ],
       '"launches" or "scope"',
     ),

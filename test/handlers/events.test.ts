@@ -31,6 +31,8 @@ describe("a message", () => {
     const launches = { kind: "launches", attempt: 1, firstSeenAt: launchedAt };
     const ofScope = { kind: "scope", scope: "nodepool/batch", isLook: true };
     expect(parse({ followUp: ofScope })).toEqual({ kind: "followUp", followUp: ofScope });
+    const { isLook: _, ...older } = ofScope;
+    expect(parse({ followUp: older })).toMatchObject({ followUp: { ...older, isLook: false } });
     expect(parse({ followUp: { ...launches, launches: [{ instance, launchedAt }] } })).toEqual({
       kind: "followUp",
       followUp: { ...launches, firstSeenAt: noon, launches: [{ instance, launchedAt: noon }] },
