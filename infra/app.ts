@@ -9,7 +9,10 @@ try {
   const env = { ...(account && { account }), ...(region && { region }) };
   const { stack, props } = fillApp(app, env);
   // Without credentials the CDK command line names no account, and nothing is asked.
-  if (account) await (await import("./check-cluster.ts")).refuseUnusableCluster(stack, props, env);
+  if (account) {
+    const { refuseUnusableCluster } = await import("./check-cluster.ts");
+    await refuseUnusableCluster(stack, props, { ...env, variables: process.env });
+  }
   app.synth();
 } catch (error) {
   if (!(error instanceof BadInputError)) throw error;

@@ -3,18 +3,18 @@ import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
 import { Annotations, type Environment, type Stack } from "aws-cdk-lib";
 import { describeCluster, whyUnusable } from "../lambda/aws/usable-cluster.ts";
 import { BrokenSetupError, messageOf } from "../lambda/core/errors.ts";
+import { throughProxy } from "../local/environment-proxy.ts";
 import type { ContextSettings } from "./settings/context.ts";
 
 /** A deployment waits for it, so it does not wait long. */
-const client = {
-  maxAttempts: 2,
-  requestHandler: {
-    connectionTimeout: 2_000,
-    requestTimeout: 5_000,
-    socketTimeout: 5_000,
-    throwOnRequestTimeout: true,
-  },
+const timeLimits = {
+  connectionTimeout: 2_000,
+  requestTimeout: 5_000,
+  socketTimeout: 5_000,
+  throwOnRequestTimeout: true,
 };
+
+type Place = Environment & Readonly<{ variables: NodeJS.ProcessEnv }>;
 
 /**
  * Refuses to deploy for a cluster that cannot have a holder, before anything is created. An error of the stack stops
@@ -23,10 +23,11 @@ const client = {
 export async function refuseUnusableCluster(
   stack: Stack,
   { cluster, access, vpc }: ContextSettings["props"],
-  { account, region = "" }: Environment,
+  { account, region = "", variables }: Place,
 ): Promise<void> {
   if (access === "manual") return;
-  const config = { ...client, region };
+  const requestHandler = { ...throughProxy(variables)?.requestHandler, ...timeLimits };
+  const config = { maxAttempts: 2, requestHandler, region };
   try {
     const { Account } = await new STSClient(config).send(new GetCallerIdentityCommand());
     if (Account !== account)

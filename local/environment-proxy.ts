@@ -1,10 +1,9 @@
 import type { ClusterAccess } from "../lambda/kubernetes/transport.ts";
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
 /** The environment's proxies for a host, and the hosts that need none, as kubectl has it: none for this machine itself. */
-export function environmentProxy(
-  env: Readonly<Record<string, string | undefined>>,
-  hostname: string,
-): ClusterAccess["proxy"] {
+export function environmentProxy(env: Variables, hostname: string): ClusterAccess["proxy"] {
   const given = Object.entries(env).flatMap(([name, value]) => (value ? [[name, value] as const] : []));
   const proxies = given.filter(([name]) => /^https?_proxy$/i.test(name));
   if (proxies.length === 0 || isLoopback(hostname)) return undefined;
@@ -16,6 +15,13 @@ export function environmentProxy(
 
 /** Node.js ignores `proxy:3128`, which other tools take. */
 const withScheme = (proxy: string): string => (proxy.includes("://") ? proxy : `http://${proxy}`);
+
+/** Sends an AWS client's calls through the environment's proxy; the SDK itself uses none. */
+export function throughProxy(env: Variables, endpoint = env.AWS_ENDPOINT_URL || "https://amazonaws.com") {
+  const proxyEnv = connectsThroughProxy() && environmentProxy(env, URL.parse(endpoint)?.hostname ?? "");
+  const agents: Record<string, unknown> = { httpAgent: { proxyEnv }, httpsAgent: { proxyEnv } };
+  return proxyEnv ? { requestHandler: agents } : undefined;
+}
 
 /** Node.js connects through a proxy since 22.21 and 24.5. */
 export function connectsThroughProxy(): boolean {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option, type OptionValues } from "commander";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
-import { connectsThroughProxy, environmentProxy } from "../../local/environment-proxy.ts";
+import { throughProxy } from "../../local/environment-proxy.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Region, profile and endpoint, as in every AWS tool. */
@@ -111,13 +111,6 @@ export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
   };
 }
 export type AwsConfig = ReturnType<typeof awsConfig>;
-
-/** Without this, the SDK uses no proxy. */
-function throughProxy(env: Terminal["env"], endpoint = "https://amazonaws.com") {
-  const proxyEnv = connectsThroughProxy() && environmentProxy(env, new URL(endpoint).hostname);
-  const agents: Record<string, unknown> = { httpAgent: { proxyEnv }, httpsAgent: { proxyEnv } };
-  return proxyEnv && { requestHandler: agents };
-}
 
 /** A remedy whose commands of the AWS CLI meet the same account and region as this command. */
 export function inSamePlace(remedy: string, { region, profile, endpointUrl }: AwsFlags): string {

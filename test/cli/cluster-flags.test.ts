@@ -90,6 +90,7 @@ it("calls AWS through the environment's proxy, but never this machine itself", a
   await invoke(config, { cluster: "prod", part: "control", request: {}, otherwise: "" });
   expect(asked).toEqual([expect.stringMatching(/^http:\/\/lambda\.invalid\/.*control\/invocations$/)]);
   expect(awsConfig({ endpointUrl: "http://127.0.0.1:1" }, env)).toEqual({ endpoint: "http://127.0.0.1:1" });
+  expect(awsConfig({}, { ...env, AWS_ENDPOINT_URL: "http://127.0.0.1:1" })).toEqual({});
 });
 
 it("names the profiles there are where there is none of this name", async () => {

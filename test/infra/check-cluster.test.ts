@@ -1,5 +1,6 @@
+import { createServer } from "node:http";
 import { App, Stack } from "aws-cdk-lib";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { refuseUnusableCluster } from "../../infra/check-cluster.ts";
 import { type AwsAnswer, fakeAws, json } from "../support/fake-aws.ts";
 
@@ -13,7 +14,7 @@ const vpc = { subnetIds: ["subnet-1"], securityGroupIds: ["sg-1"] };
 afterEach(() => vi.unstubAllEnvs());
 
 /** The errors that stop a deployment, and what the app prints, where AWS answers so. */
-async function check(cluster: AwsAnswer, props: object = {}, identity = own) {
+async function check(cluster: AwsAnswer, props: object = {}, identity = own, variables = {}) {
   const aws = await fakeAws(({ path }) => (path === "/" ? { body: identity } : cluster));
   vi.stubEnv("AWS_ENDPOINT_URL", aws.client.endpoint);
   for (const name of ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]) vi.stubEnv(name, "fake");
@@ -21,7 +22,8 @@ async function check(cluster: AwsAnswer, props: object = {}, identity = own) {
   const print = vi.spyOn(console, "error").mockImplementation((line) => void printed.push(line));
   const stack = new Stack(new App(), "Test");
   try {
-    await refuseUnusableCluster(stack, { cluster: "prod", ...props }, { account, region: "eu-west-1" });
+    const place = { account, region: "eu-west-1", variables };
+    await refuseUnusableCluster(stack, { cluster: "prod", ...props }, place);
   } finally {
     await aws.close();
     print.mockRestore();
@@ -55,6 +57,19 @@ it.each([
   ["the functions of a private cluster are in its VPC", closed, { vpc }],
 ])("a deployment is not refused where %s", async (_, answer, props) => {
   expect(await check(answer, props)).toMatchObject({ errors: [], printed: [] });
+});
+
+it("AWS is asked through the environment's proxy", async () => {
+  const proxied: unknown[] = [];
+  const proxy = createServer(({ url }, response) => {
+    proxied.push(url);
+    response.end(own);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void proxy.close());
+  const variables = { HTTP_PROXY: `http://127.0.0.1:${Object(proxy.address()).port}` };
+  expect(await check(none, {}, own, variables)).toMatchObject({ asked: 0 });
+  expect(proxied).toContainEqual(expect.stringMatching(/^http:.*\/clusters\/prod$/));
 });
 
 it("nothing is asked where the rights are given by hand", async () => {

@@ -86,7 +86,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   "cli/": ["cli/", "local/", "report/", "lambda/", "package.json", ...ofDeployments],
   "simulator/": ["simulator/", "cli/terminal/", "cli/views/", "local/", "lambda/"],
   // What the app asks about the cluster before a deployment is no part of the construct.
-  "infra/": ["infra/", "lambda/aws/usable-cluster.ts", ...names],
+  "infra/": ["infra/", "lambda/aws/usable-cluster.ts", "local/environment-proxy.ts", ...names],
 };
 /** How functions start: only they themselves know. */
 const starts = /^lambda\/(main\/|wiring\.ts|invocation\.ts)/;
