@@ -21,7 +21,7 @@ locals {
   # The windows' lengths beside the settings that are durations.
   durations = merge(
     { for name, range in local.ranges : name => merge(range, { text = local.given[name] }) },
-    { for window in local.windows : window.length => { least = 60, most = 604800, zero = false, word = "", text = window.length } },
+    { for length in distinct([for window in local.windows : window.length]) : length => { least = 60, most = 604800, zero = false, word = "", text = length } },
   )
   seconds = {
     for name, range in local.durations : name =>

@@ -128,7 +128,7 @@ describe("the Terraform module", () => {
     {
       cluster: "prod",
       alarms: "none",
-      holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 7d; rate(1 day) 1m",
+      holdDuring: "cron(0 8 ? * MON-FRI *) Europe/Berlin 7d; rate(1 day) 1m; rate(7 days) 1m",
     },
     {
       ...{ cluster: "prod", alarms: "none", scope: "nodepool", nodePools: "batch,web,!system" },

@@ -20,7 +20,7 @@ func functions() map[string]function.Function {
 	own := map[string]function.Function{
 		"can": tryfunc.CanFunc, "try": tryfunc.TryFunc,
 		"coalesce": stdlib.CoalesceFunc, "compact": stdlib.CompactFunc, "concat": stdlib.ConcatFunc,
-		"contains": stdlib.ContainsFunc, "floor": stdlib.FloorFunc, "join": stdlib.JoinFunc,
+		"contains": stdlib.ContainsFunc, "distinct": stdlib.DistinctFunc, "floor": stdlib.FloorFunc, "join": stdlib.JoinFunc,
 		"jsonencode": stdlib.JSONEncodeFunc, "merge": stdlib.MergeFunc, "min": stdlib.MinFunc,
 		"regex": stdlib.RegexFunc, "split": stdlib.SplitFunc, "strrev": stdlib.ReverseFunc,
 		"substr": stdlib.SubstrFunc, "trimspace": stdlib.TrimSpaceFunc,
