@@ -41,6 +41,7 @@ export class ClusterAdmin extends Construct {
         [SettingEnvironment.hold]: plan.settings.auto ? "auto" : formatDuration(plan.settings.hold),
         [SettingEnvironment.nodeEvents]: String(plan.settings.nodeEvents),
         [AccessEnvironment.roles]: Lazy.string({ produce: () => this.roleArns.join(",") }),
+        ...(plan.name !== plan.settings.cluster && { [AccessEnvironment.name]: plan.name }),
         ...(plan.vpc && { [vpcVariable]: "true" }),
         ...(plan.monitoring !== "full" && { [monitoringVariable]: plan.monitoring }),
       },

@@ -8,6 +8,8 @@ import { AccessEnvironment } from "./template-names.ts";
 /** What this function works on. It is read from the environment alone, never from a request. */
 export type AccessConfig = Readonly<{
   cluster: string;
+  /** What commands take as `--cluster`. */
+  name: string;
   holdAnnotation: string;
   mode: Rules["mode"];
   auto: boolean;
@@ -29,6 +31,7 @@ const environment = fields({
   [SettingEnvironment.hold]: matching(/./, "a duration or auto"),
   // Templates of before this setting have none.
   [SettingEnvironment.nodeEvents]: v.optional(v.picklist(["false", "true"], "false or true"), "false"),
+  [AccessEnvironment.name]: v.optional(v.string("text")),
   [AccessEnvironment.adminRole]: matching(roleArn, "the ARN of a role"),
   [AccessEnvironment.roles]: textAs("the ARNs of roles, separated by commas", (text) => {
     const roles = text.split(",");
@@ -41,6 +44,7 @@ export function readAccessConfig(env: Readonly<Record<string, string | undefined
   const mode = read[SettingEnvironment.mode];
   return {
     cluster: read[SettingEnvironment.cluster],
+    name: read[AccessEnvironment.name] ?? read[SettingEnvironment.cluster],
     holdAnnotation: read[SettingEnvironment.holdAnnotation],
     mode,
     auto: read[SettingEnvironment.hold] === "auto",

@@ -5,6 +5,8 @@ import type { Rules } from "../core/rules.ts";
 /** What a deployment wants of its cluster. */
 export type DesiredAccess = Readonly<{
   cluster: string;
+  /** What commands take as `--cluster`. */
+  name: string;
   holdAnnotation: string;
   mode: Rules["mode"];
   /** The roles of the functions, which may log in as long as the deployment lives. */
@@ -112,13 +114,13 @@ async function establish(
 }
 
 /** Our functions can remove a mark only by the annotation that the policy names. */
-async function refuseOtherMarks(rights: Rights, { cluster, holdAnnotation }: DesiredAccess): Promise<void> {
+async function refuseOtherMarks(rights: Rights, { name, holdAnnotation }: DesiredAccess): Promise<void> {
   const [other] = await rights.otherMarks(holdAnnotation);
   if (!other) return;
   const [annotation, nodes] = other;
   throw new BrokenSetupError(
     `${nodes} nodes are marked by the annotation ${annotation}, and this deployment names ${holdAnnotation}\n` +
-      `Release them first: npx karpenter-node-holder pause --cluster ${cluster} --for 1h --reason "another annotation"\n` +
+      `Release them first: npx karpenter-node-holder pause --cluster ${name} --for 1h --reason "another annotation"\n` +
       "Then deploy again, and resume",
   );
 }

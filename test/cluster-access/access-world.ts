@@ -28,6 +28,7 @@ export class AccessWorld {
   readonly calls: string[] = [];
   config: AccessConfig = {
     cluster: "prod",
+    name: "blue",
     holdAnnotation: "karpenter.sh/do-not-disrupt",
     mode: "hold",
     auto: false,

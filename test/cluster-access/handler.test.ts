@@ -197,9 +197,20 @@ describe("the environment", () => {
     ADMITTED_ROLE_ARNS: "arn:aws:iam::123456789012:role/hold,arn:aws-cn:iam::123456789012:role/sweep",
   };
 
-  it("names cluster, annotation and roles", () => {
+  it("names cluster, annotation and roles, and the holder where it is not called after the cluster", () => {
+    expect(readAccessConfig({ ...env, HOLDER_NAME: "blue" })).toMatchObject({
+      cluster: "prod",
+      name: "blue",
+    });
     expect(readAccessConfig(env)).toEqual({
-      ...{ cluster: "prod", holdAnnotation: present, auto: false, nodeEvents: false, mode: "observe" },
+      ...{
+        cluster: "prod",
+        name: "prod",
+        holdAnnotation: present,
+        auto: false,
+        nodeEvents: false,
+        mode: "observe",
+      },
       ...{ adminRole, roles: env.ADMITTED_ROLE_ARNS.split(",") },
     });
   });

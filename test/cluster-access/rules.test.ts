@@ -136,7 +136,7 @@ describe("changing", () => {
     const refused = change();
     await expect(refused).rejects.toThrow(BrokenSetupError);
     await expect(refused).rejects.toThrow(
-      `2 nodes are marked by the annotation ${present}, and this deployment names ${other}\nRelease them first: npx karpenter-node-holder pause --cluster prod`,
+      `2 nodes are marked by the annotation ${present}, and this deployment names ${other}\nRelease them first: npx karpenter-node-holder pause --cluster blue `,
     );
     expect([[...world.access.all], Object.keys(world.nodes), world.admins]).toEqual([before, ["a", "b"], []]);
   });

@@ -65,6 +65,7 @@ describe("a cluster of the same app", () => {
       ({ Properties }) => Properties.FunctionName === "karpenter-node-holder-blue-hold",
     );
     expect(Object(hold?.Properties.Environment).Variables.CLUSTER).toEqual({ Ref: expect.any(String) });
+    expect(JSON.stringify(template())).toContain('"HOLDER_NAME":"blue"');
   });
 
   it("has one holder", () => {
