@@ -1,5 +1,5 @@
 import { formatDuration, minutes, parseDuration } from "../../lambda/core/duration.ts";
-import { linePattern, longestWindow } from "../../lambda/core/requests.ts";
+import { longestWindow } from "../../lambda/core/requests.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { admits, nodePoolOf, parseScope, wholeCluster } from "../../lambda/core/scope.ts";
 
@@ -60,9 +60,9 @@ export function problemsOfWindow(window: Window, limits: Limits): string[] {
   return problems;
 }
 
-/** Whether a request may have this name. */
+/** Whether an event or a window may have this name: the reason, one line too, has it beside an id. */
 export const problemsOfName = (name: string): string[] =>
-  linePattern.test(name) ? [] : ["name must be one line of 1 to 1000 characters"];
+  /^\P{Cc}{1,900}$/u.test(name) ? [] : ["name must be one line of 1 to 900 characters"];
 
 /** A field of a cron expression: values, ranges and steps, or what only this field knows. */
 function field(value: string, ...others: string[]): RegExp {
