@@ -5,8 +5,9 @@ import {
   type DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
-  paginateQuery,
+  QueryCommand,
 } from "@aws-sdk/client-dynamodb";
+import { TryAgainError } from "../core/errors.ts";
 import {
   type Fields,
   HoldTable,
@@ -40,9 +41,9 @@ export class DynamodbTable implements ItemTable {
 
   /** Reads a page only when its first item is requested. */
   async *all(kind: Kind, { backwards = false, pageSize = 100 } = {}): AsyncGenerator<StoredItem> {
-    const pages = paginateQuery(
-      { client: this.#client },
-      {
+    const read = new Set<string>();
+    for (let ExclusiveStartKey: AttributeMap | undefined; ; ) {
+      const command = new QueryCommand({
         TableName: this.#name,
         KeyConditionExpression: "#kind = :kind",
         ExpressionAttributeNames: { "#kind": HoldTable.partitionKey },
@@ -50,12 +51,15 @@ export class DynamodbTable implements ItemTable {
         ScanIndexForward: !backwards,
         Limit: pageSize,
         ConsistentRead: true,
-      },
-    );
-    for (;;) {
-      const { value: page, done } = await this.#call("read", () => pages.next());
-      if (done) return;
-      for (const item of page.Items ?? []) yield this.#read(item);
+        ExclusiveStartKey,
+      });
+      const { Items, LastEvaluatedKey } = await this.#call("read", () => this.#client.send(command));
+      for (const item of Items ?? []) yield this.#read(item);
+      if (!LastEvaluatedKey) return;
+      const next = JSON.stringify(LastEvaluatedKey);
+      if (read.has(next)) throw new TryAgainError(`Table ${this.#name} names the same next page twice`);
+      read.add(next);
+      ExclusiveStartKey = LastEvaluatedKey;
     }
   }
 

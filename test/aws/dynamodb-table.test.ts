@@ -43,6 +43,13 @@ describe("a request to the table", () => {
     expect(sent()[1]).toMatchObject({ ExclusiveStartKey: keys });
   });
 
+  it("ends where a page names one that was read as its next", async () => {
+    const page = (name: string) => json({ Items: [], LastEvaluatedKey: { ...keys, name: { S: name } } });
+    const holds = await holdsOn((count) => (count < 9 ? page(String(count % 2)) : json({})));
+    expect(await errorOf(holds.all())).toMatchObject({ message: expect.stringMatching(/same next page/) });
+    expect(aws.requests).toHaveLength(3);
+  });
+
   it("names its condition with each write", async () => {
     const holds = await holdsOn(() => json({}));
     await holds.write(aRecord({ hold: aHold() }));

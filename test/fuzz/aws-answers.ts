@@ -27,7 +27,7 @@ const ofCluster = ["status", "accessConfig", "resourcesVpcConfig", "endpoint", "
 /** A service's fields, with invalid values at any depth. */
 const fields = fc
   .tuple(
-    some("Item", "Items", "Failed", "cluster", "accessEntry"),
+    some("Item", "Items", "LastEvaluatedKey", "Failed", "cluster", "accessEntry"),
     fc.record(
       { Item: some("kind", "name", "version", "hold"), cluster: some(...ofCluster) },
       { requiredKeys: [] },
