@@ -222,7 +222,7 @@ export class KarpenterNodeHolder extends Construct implements IConnectable {
 
 const forceRelease = ({ functionName }: IFunction): string =>
   `echo '{"force":true,"reason":"why"}' | ` +
-  `aws lambda invoke --function-name ${functionName} --payload fileb:///dev/stdin /dev/stdout`;
+  `aws lambda invoke --cli-read-timeout 0 --function-name ${functionName} --payload fileb:///dev/stdin /dev/stdout`;
 
 function letSeeInstances(fn: HolderFunction): void {
   fn.may({ actions: ["ec2:DescribeInstances"], resources: ["*"] });

@@ -57,6 +57,13 @@ describe("the commands in the documents", () => {
     }
   });
 
+  it("wait for a function that works longer than the minute after which the AWS CLI would invoke it again", () => {
+    const files = ["README.md", "docs/operating.md", "infra/node-holder.ts"];
+    const invokes = files.flatMap((file) => readFileSync(file, "utf8").match(/aws lambda invoke .*/g) ?? []);
+    expect(invokes).toHaveLength(3);
+    for (const one of invokes) expect(one).toContain("aws lambda invoke --cli-read-timeout 0 ");
+  });
+
   it("name test files that exist", () => {
     const folders = typed.flatMap(({ command }) => vitest.exec(command)?.[1] ?? []);
     expect(folders.filter((folder) => !existsSync(folder))).toEqual([]);
