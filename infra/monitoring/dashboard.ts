@@ -66,6 +66,8 @@ export class HolderDashboard extends Construct {
             count("MissedLaunches", "launches whose event was lost"),
             count("OrphansFound", "orphaned marks"),
             count("RightsMissing", "rights missing in the cluster"),
+            count("UnreadableRecords", "unreadable records"),
+            count("EventsFailed", "events that were not sent"),
             count("NodePatchFailures", "failed patches"),
             count("ApiThrottled", "throttled calls"),
           ]),
