@@ -34,7 +34,8 @@ const isCluster = (value: unknown): value is HolderCluster =>
 
 /** The name of the cluster, maybe as a reference, and the text that names the holder's resources where one is known. */
 export function namesIn({ cluster, name }: KarpenterNodeHolderProps) {
-  const own: unknown = isCluster(cluster) ? cluster.clusterName : cluster;
+  const text: unknown = isCluster(cluster) ? cluster.clusterName : cluster;
+  const own = isKnown(text) ? text.trim() : text;
   // A cluster that was given its name in the same app has it here as text.
   const given: unknown = isCluster(cluster) ? Reflect.get(cluster, "physicalName") : undefined;
   return { cluster: own, name: name ?? [own, given].find(isKnown) };

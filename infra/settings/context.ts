@@ -13,7 +13,7 @@ export type ContextSettings = Readonly<{
 
 /** Reads the settings of the repository's own app; one error names every problem. */
 export function readContext(context: Readonly<Record<string, unknown>>): ContextSettings {
-  const { deployment, problems } = checkDeployment(context);
+  const { settings, deployment, problems } = checkDeployment(context);
   const found = [...problems, ...misspelledKeys(Object.keys(context))];
   if (found.length > 0) throw unusable(found);
   const { vpc, alarmTopicArn } = deployment;
@@ -21,7 +21,8 @@ export function readContext(context: Readonly<Record<string, unknown>>): Context
   const texts = Object.entries(context).filter(([name, value]) => name in table && value !== "");
   const { vpc: _, alarmTopicArn: __, ...others } = Object.fromEntries(texts);
   // The construct reads a text as it reads its props: by the table.
-  const props = { ...others, ...(vpc && { vpc: idsIn(vpc) }) } as ContextSettings["props"];
+  const network = vpc && { vpc: idsIn(vpc) };
+  const props = { ...others, cluster: settings.cluster, ...network } as ContextSettings["props"];
   return { props, alarmTopicArn };
 }
 

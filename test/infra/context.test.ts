@@ -49,6 +49,11 @@ it("gives the construct a network by its ids, and leaves the topic to the stack"
   expect(alarmTopicArn).toBe("arn:aws:sns:eu-west-1:111122223333:ops");
 });
 
+it("names the cluster as it was checked, for the stack and its resources", () => {
+  for (const cluster of [" prod ", 2024])
+    expect(readContext({ cluster }).props).toEqual({ cluster: String(cluster).trim() });
+});
+
 it("wants a security group beside the subnets", () => {
   expect(problemsOf({ cluster: "prod", vpc: "subnet-1a2b3c4d" })).toHaveLength(1);
 });

@@ -45,6 +45,14 @@ it("names all of them at once", () => {
   expect(problemsOf({ hold: "30y", access: "auto", breather: Duration.days(2) })).toHaveLength(3);
 });
 
+it("reads a name without the spaces around it", () => {
+  const { name, cluster } = new KarpenterNodeHolder(newStack(), "Holder", {
+    cluster: "prod\n",
+    alarms: "none",
+  });
+  expect({ name, cluster }).toEqual({ name: "prod", cluster: "prod" });
+});
+
 it("takes a prop that is undefined or null for one that was left out", () => {
   const missing = { hold: undefined, vpc: undefined, access: undefined };
   expect(problemsOf({ ...missing, alarmTopic: null, maxHold: null })).toEqual([]);
