@@ -58,14 +58,14 @@ export class NetworkPath implements IDependable {
     );
   }
 
-  /** A rule for one of our security groups, or for addresses, which may be ours. */
+  /** A rule for one of our security groups, which may be any, or for addresses, which may be ours. */
   #isForUs(resource: CfnResource): boolean {
     const property = rules[resource.cfnResourceType];
     if (property === undefined) return false;
     const stack = Stack.of(resource);
     const group = JSON.stringify(stack.resolve(Reflect.get(resource, property)));
     const ours = this.#groups.map(({ securityGroupId }) => JSON.stringify(stack.resolve(securityGroupId)));
-    return group === undefined || ours.includes(group);
+    return group === undefined || ours.length === 0 || ours.includes(group);
   }
 
   /** A rule of another stack that refers to a security group of this one. This stack cannot depend on it. */

@@ -1,3 +1,4 @@
+import { Token } from "aws-cdk-lib";
 import {
   Connections,
   type ISecurityGroup,
@@ -50,7 +51,9 @@ export function networkOf(scope: Construct, vpc: HolderVpc): Network {
 }
 
 function networkOfIds(scope: Construct, ids: HolderVpcIds): Network {
-  const securityGroups = ids.securityGroupIds.map((id, i) =>
+  // Of a list by reference no item is known at synth.
+  const known = Token.isUnresolved(ids.securityGroupIds) ? [] : ids.securityGroupIds;
+  const securityGroups = known.map((id, i) =>
     SecurityGroup.fromSecurityGroupId(scope, `SecurityGroup${i + 1}`, id),
   );
   letIn(scope, securityGroups, ids.clusterSecurityGroupIds);

@@ -15,10 +15,13 @@ const isTexts = (value: unknown): boolean =>
   Token.isUnresolved(value) ||
   (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"));
 
+const areKnownTexts = (value: unknown): boolean => isTexts(value) && !Token.isUnresolved(value);
+
 const isNetworkOfIds = (vpc: Record<string, unknown>): boolean =>
   isTexts(vpc.subnetIds) &&
   isTexts(vpc.securityGroupIds) &&
-  (vpc.clusterSecurityGroupIds === undefined || isTexts(vpc.clusterSecurityGroupIds)) &&
+  (vpc.clusterSecurityGroupIds === undefined ||
+    [vpc.clusterSecurityGroupIds, vpc.securityGroupIds].every(areKnownTexts)) &&
   vpc.clusterSecurityGroups === undefined;
 const isNetworkOfObjects = (vpc: Record<string, unknown>): boolean =>
   isVpc(vpc.vpc) &&
@@ -57,7 +60,8 @@ export const objectProps: Readonly<Record<string, Expected>> = {
   vpc: {
     fits: (value) => isObject(value) && (isNetworkOfIds(value) || isNetworkOfObjects(value)),
     what:
-      "{ subnetIds: […], securityGroupIds: […], clusterSecurityGroupIds?: […] } with one of each at least, or " +
+      "{ subnetIds: […], securityGroupIds: […], clusterSecurityGroupIds?: […] } with one of each at least " +
+      "and no list by reference beside clusterSecurityGroupIds, or " +
       "{ vpc: a VPC of the CDK, clusterSecurityGroups?: security groups of the CDK }",
   },
   alarmTopic: { fits: (value) => isObject(value) && "topicArn" in value, what: "an SNS topic of the CDK" },

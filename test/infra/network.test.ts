@@ -1,9 +1,11 @@
-import { Stack } from "aws-cdk-lib";
+import { Fn, Stack } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
-import { SecurityGroup, SubnetType, Vpc } from "aws-cdk-lib/aws-ec2";
+import { CfnSecurityGroupIngress, SecurityGroup, SubnetType, Vpc } from "aws-cdk-lib/aws-ec2";
 import { expect, it } from "vitest";
-import { KarpenterNodeHolder } from "../../infra/index.ts";
-import { functionIn, newApp } from "./synthesized.ts";
+import { type HolderVpcIds, KarpenterNodeHolder } from "../../infra/index.ts";
+import { adminRightResource } from "../../lambda/cluster-access/template-names.ts";
+import { deletedTooEarly } from "./deleted-too-early.ts";
+import { functionIn, newApp, resourcesOf, templateOf } from "./synthesized.ts";
 
 it("has the functions in the subnets and security groups of a VPC of the CDK that are chosen", () => {
   const stack = new Stack(newApp(), "Mine");
@@ -22,4 +24,27 @@ it("has the functions in the subnets and security groups of a VPC of the CDK tha
     SubnetIds: ["subnet-isolated-a", "subnet-isolated-b"],
     SecurityGroupIds: ["sg-mine"],
   });
+});
+
+it("has them in those of a list by reference, whose way out may be by any rule of the stack", () => {
+  const groups = Fn.split(",", Fn.importValue("groups"));
+  const ids = { subnetIds: Fn.split(",", Fn.importValue("subnets")), securityGroupIds: groups };
+  const build = (vpc: HolderVpcIds) =>
+    templateOf((stack) => {
+      const rule = { ipProtocol: "tcp", groupId: "sg-cluster", sourceSecurityGroupId: "sg-functions" };
+      new CfnSecurityGroupIngress(stack, "Rule", rule);
+      new KarpenterNodeHolder(stack, "Holder", { cluster: "prod", alarms: "none", vpc });
+    });
+  const template = build(ids);
+  expect(functionIn(template, "hold")?.VpcConfig).toMatchObject({
+    SecurityGroupIds: { "Fn::Split": [",", { "Fn::ImportValue": "groups" }] },
+  });
+  expect(deletedTooEarly(template)).toEqual([]);
+  const [adminRight] = resourcesOf(template, adminRightResource).values();
+  expect(adminRight?.DependsOn).toContain("Rule");
+  for (const vpc of [
+    { ...ids, clusterSecurityGroupIds: ["sg-cluster"] },
+    { ...ids, securityGroupIds: ["sg-functions"], clusterSecurityGroupIds: groups },
+  ])
+    expect(() => build(vpc)).toThrow(/vpc must be .* no list by reference beside clusterSecurityGroupIds/);
 });
