@@ -117,11 +117,16 @@ export const leavesOut = (name: string) => withRules({ nodePools: { only: [], ex
 export const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
   server: "https://10.0.0.1",
   compareManifest: async () =>
-    states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),
+    states.map((state, n) => ({
+      ...{ kind: ["ClusterRole", "Policy"][n] ?? "", state },
+      ...(state === "unread" && { error: answered(403, 'User "me" cannot get resource "clusterroles"') }),
+    })),
 });
-/** The caller's kubeconfig may read neither objects nor NodePools. */
-export const ownIsRefused = (status: 401 | 403, message: string): Answers => {
-  const refused = failing(explained(new KubernetesError("GET /path", status, { message })));
+const answered = (status: 401 | 403, message: string) =>
+  explained(new KubernetesError("GET /path", status, { message }));
+/** The cluster does not let the caller in. */
+export const ownIsRefused = (): Answers => {
+  const refused = failing(answered(401, "Unauthorized"));
   return { server: "https://10.0.0.1", compareManifest: refused, findNodePools: refused };
 };
 /** History has a hold that reached its cap on each of these days ago, and one that did not four days ago. */

@@ -143,6 +143,7 @@ export const others: readonly Row[] = [
   ],
   ["role and policy are as in the manifest", {}, manifestIs("right", "right")],
   ["the role is different, and policies are unknown", {}, manifestIs("different", "unknown to this cluster")],
+  ["the role may not be read, and the policy is different", {}, manifestIs("unread", "different")],
   ["policies are unknown", {}, manifestIs("right", "unknown to this cluster")],
   [
     "the cluster is private, and the login fails",

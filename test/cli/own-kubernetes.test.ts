@@ -65,9 +65,17 @@ it("our rights are missing, or of a kind that the cluster does not know, by what
   expect((await states(() => refuse(404))).slice(1, 3)).toEqual(Array(2).fill("unknown to this cluster"));
 });
 
-it("our rights cannot be compared where the cluster refuses", async () => {
-  const refusing = answering(() => refuse(403));
-  await expect(compare(refusing, annotation)).rejects.toThrow(BrokenSetupError);
+it("our rights are compared as far as the caller may read them", async () => {
+  const reader = answering(({ path }) => refuse(path.includes("clusterroles/") ? 403 : 404, "any"));
+  const found = await compare(reader, annotation);
+  expect(found.map(({ state }) => state)).toEqual(["unread", "missing", "missing", "missing"]);
+  expect(found[0]?.error).toBeInstanceOf(BrokenSetupError);
+  await expect(
+    compare(
+      answering(() => refuse(401)),
+      annotation,
+    ),
+  ).rejects.toThrow(BrokenSetupError);
 });
 
 /** A cluster in which only objects of this kind can be listed. */

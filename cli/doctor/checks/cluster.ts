@@ -5,7 +5,7 @@ import type { KeptNode } from "../../../lambda/core/operate/check.ts";
 import { writesNodeEvents } from "../../../lambda/core/rules.ts";
 import { about } from "../../terminal/text.ts";
 import { type Checks, policiesCame, reapply } from "../doctor.ts";
-import { type Findings, type Found, fail, fewOf, ok, orOk, skipped, warn } from "../finding.ts";
+import { type Findings, type Found, fail, fewOf, ok, orOk, skipped, unread, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
 import { ofEach } from "./functions.ts";
 
@@ -60,11 +60,18 @@ export const ofCluster = {
     if (!compareManifest) return [];
     const { rules } = await answers.control;
     const found = await compareManifest({ ...rules, nodeEvents: writesNodeEvents(rules) });
-    const wrong = found.filter(({ state }) => state !== "right");
-    if (wrong.length === 0) return ok("roles, bindings and policy are as in the manifest");
+    const hidden = found.filter(({ state }) => state === "unread");
+    const wrong = found.filter(({ state }) => state !== "right" && state !== "unread");
     const what = `in ${server}: ${wrong.map(({ kind, state }) => `${kind} is ${state}`).join(", ")}`;
     const canBeWritten = wrong.some(({ state }) => state !== "unknown to this cluster");
-    return canBeWritten ? fail(what, reapply(rules)) : warn(what, policiesCame);
+    const kinds = hidden.map(({ kind }) => kind).join(", ");
+    return orOk(
+      [
+        wrong.length > 0 && (canBeWritten ? fail(what, reapply(rules)) : warn(what, policiesCame)),
+        hidden.length > 0 && unread(hidden[0]?.error, `${kinds} could not be compared`),
+      ],
+      "roles, bindings and policy are as in the manifest",
+    );
   },
   login: ofEach(loginOf),
   rights: ofEach(rightsOf),
