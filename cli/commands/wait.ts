@@ -63,6 +63,9 @@ async function waitFor(options: WaitOptions, { env, out, notify }: Terminal): Pr
   const { ask } = await controlOf(options, env);
   const end = performance.now() + timeout;
   let status = parseStatus(await ask({ do: "status" }));
+  const known = status.scopes.map((one) => one.scope);
+  if (scope !== undefined && status.rules.scope === "nodepool" && !known.includes(scope))
+    notify(`The holder has not seen ${scope} yet; it knows: ${known.join(", ") || "none"}.`);
   let failed: unknown;
   while (!isSo[state](status, scope)) {
     const left = end - performance.now();

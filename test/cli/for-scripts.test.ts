@@ -155,6 +155,24 @@ describe("wait", () => {
     expect(late.map(({ asked }) => asked.length)).toEqual(cases.map(() => 2));
   });
 
+  it("says which NodePools the holder knows where it has not seen the one that is named", async () => {
+    const byPool = (status: ReturnType<typeof statusOf>) => {
+      return { ...status, rules: { ...status.rules, scope: "nodepool" } };
+    };
+    for (const [status, known] of [
+      [statusOf(paused), "nodepool/web"],
+      [statusOf(), "none"],
+    ] as const) {
+      const prod = await answering(byPool(status));
+      const reported = `The holder has not seen nodepool/batch yet; it knows: ${known}.`;
+      expect(await prod.run(...shortly("released", scoped))).toEqual({
+        exit: 0,
+        output: "released",
+        reported,
+      });
+    }
+  });
+
   it("asks again after an error, but not where the first question fails, or the last", async () => {
     const busy = failed("TryAgainError", "busy");
     const prod = await answering(statusOf(held), busy, statusOf());
