@@ -6,8 +6,8 @@ import { isStatic, type NodePool, type NodePoolBudget } from "./objects.ts";
 export const reasons = ["Empty", "Underutilized", "Drifted"] as const;
 export type Reason = (typeof reasons)[number];
 
-/** The minutes of seven days from a moment on. */
-export const weekMinutes = 7 * 24 * 60;
+/** The minutes of seven days in which no clock changes. */
+const weekMinutes = 7 * 24 * 60;
 
 /** When one reason may remove nodes of a NodePool in the coming week. */
 export type Allowed = Readonly<{
@@ -23,17 +23,17 @@ export type Allowed = Readonly<{
 }>;
 
 /** What a NodePool allows, for each reason. */
-export const allowedIn = (pool: NodePool, from: Date): readonly Allowed[] =>
-  reasons.map((reason) => allowedFor(pool, reason, from));
+export const allowedIn = (pool: NodePool, from: Date, length = weekMinutes): readonly Allowed[] =>
+  reasons.map((reason) => allowedFor(pool, reason, from, length));
 
-function allowedFor(pool: NodePool, reason: Reason, from: Date): Allowed {
+function allowedFor(pool: NodePool, reason: Reason, from: Date, length: number): Allowed {
   const budgets = pool.spec.disruption.budgets
     .filter((budget) => !budget.reasons || budget.reasons.includes(reason))
-    .map((budget) => ({ budget, active: activeMinutes(budget, from) }));
+    .map((budget) => ({ budget, active: activeMinutes(budget, from, length) }));
   const never = whyNever(pool, reason);
   const limits = new Set<string>();
   const [open, limited]: [boolean[], boolean[]] = [[], []];
-  for (let minute = 0; minute < weekMinutes; minute++) {
+  for (let minute = 0; minute < length; minute++) {
     const active = budgets.filter((one) => one.active[minute]).map(({ budget }) => budget.nodes);
     limited.push(active.length > 0);
     const isOpen = never === undefined && !active.some(isNone);
@@ -84,12 +84,16 @@ function limitOf(active: readonly string[]): string {
 }
 
 /** The minutes of the week in which a budget counts: from each time of its schedule on for its duration, in UTC. */
-export function activeMinutes({ schedule, duration }: NodePoolBudget, from: Date): readonly boolean[] {
-  const active = new Array<boolean>(weekMinutes).fill(!schedule);
+export function activeMinutes(
+  { schedule, duration }: NodePoolBudget,
+  from: Date,
+  length = weekMinutes,
+): readonly boolean[] {
+  const active = new Array<boolean>(length).fill(!schedule);
   if (!schedule || whyUnreadable(schedule) !== undefined) return active;
   const lasts = readDuration(duration ?? "");
   const { last, next } = readBudgetSchedule(schedule);
-  const until = after(from, minutes(weekMinutes));
+  const until = after(from, minutes(length));
   for (let hit = last(from) ?? next(from); hit && hit < until; hit = next(hit)) {
     const begin = Math.round((hit.getTime() - from.getTime()) / minutes(1));
     active.fill(true, Math.max(0, begin), Math.max(0, begin + lasts / minutes(1)));
@@ -143,6 +147,10 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
   clocks.set(timeZone, clock);
   return clock;
 }
+
+/** How many minutes the seven days from a midnight on have there. */
+export const weekLength = (midnight: Date, timeZone: string): number =>
+  (midnightBefore(after(midnight, hours(7 * 24 + 12)), timeZone).getTime() - midnight.getTime()) / minutes(1);
 
 /** The last midnight there, or when the day begins where the clock leaves that out. */
 export function midnightBefore(moment: Date, timeZone: string): Date {

@@ -5,7 +5,7 @@ import type { Output } from "../terminal/flags.ts";
 import { Progress } from "../terminal/progress.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { advise, type Place } from "./advice.ts";
-import { allowedIn, mayConsolidate, midnightBefore, stretchesOf } from "./allowed.ts";
+import { allowedIn, mayConsolidate, midnightBefore, stretchesOf, weekLength } from "./allowed.ts";
 import { accountsOf, fromLog, presentNodes } from "./happened.ts";
 import type { Account, History } from "./history.ts";
 import { readKarpenterLog } from "./karpenter-log.ts";
@@ -70,10 +70,11 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
   const pools = facts ? orNone(facts.nodePools) : [];
   const readAt = facts?.readAt ?? new Date();
   const week = midnightBefore(readAt, timeZone);
+  const length = weekLength(week, timeZone);
   const weeks = pools.map((pool) => ({
     name: pool.metadata.name,
     about: aboutPool(pool),
-    allowed: allowedIn(pool, week),
+    allowed: allowedIn(pool, week, length),
   }));
   const findings = facts ? lint(facts, { week, timeZone }) : [];
   const unread = facts ? unreadIn(facts) : [];

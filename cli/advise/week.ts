@@ -1,5 +1,5 @@
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import { type Allowed, hoursOf, stretchesOf, wallClock, weekMinutes } from "./allowed.ts";
+import { type Allowed, hoursOf, stretchesOf, wallClock } from "./allowed.ts";
 
 /** Half an hour a sign, so that a day has 48 and a line at most 80. */
 const cellsPerDay = 48;
@@ -8,7 +8,7 @@ const signs = { all: "█", some: "▒", none: "·", skipped: " " } as const;
 /** A reason's week as lines: one for each day, or one for all where they are alike. */
 export function drawWeek({ open }: Pick<Allowed, "open">, from: Date, timeZone: string): readonly string[] {
   const days = new Map<string, { minutes: number; cells: { open: number; all: number }[] }>();
-  for (let minute = 0; minute < weekMinutes; minute++) {
+  for (const [minute, isOpen] of open.entries()) {
     const wall = wallOf(minute, from, timeZone);
     const name = wall.toUTCString().slice(0, 7).replace(",", "");
     const day = days.get(name) ?? {
@@ -19,10 +19,10 @@ export function drawWeek({ open }: Pick<Allowed, "open">, from: Date, timeZone: 
     const cell = day.cells[Math.floor((wall.getTime() % hours(24)) / minutes(30))];
     if (!cell) continue;
     cell.all += 1;
-    cell.open += open[minute] ? 1 : 0;
-    day.minutes += open[minute] ? 1 : 0;
+    cell.open += isOpen ? 1 : 0;
+    day.minutes += isOpen ? 1 : 0;
   }
-  const drawn = [...days].slice(0, 7).map(([name, day]) => {
+  const drawn = [...days].map(([name, day]) => {
     const line = day.cells.map(({ open: some, all }) =>
       all === 0 ? signs.skipped : some === 0 ? signs.none : some === all ? signs.all : signs.some,
     );
@@ -52,11 +52,11 @@ function wallOf(minute: number, from: Date, timeZone: string): Date {
 /** In words: at any time, never and why, or how many hours of the week. */
 export function inWords({ never, open, limits }: Allowed): string {
   if (never) return `never: ${never}`;
-  const sum = hoursOf(open);
+  const [sum, all] = [hoursOf(open), open.length / 60];
   const count = limits.length > 0 ? `, ${limits.join(", at other times ")} at once` : "";
-  if (sum === weekMinutes / 60) return `at any time${count}`;
+  if (sum === all) return `at any time${count}`;
   if (sum === 0) return "never: a budget of 0 is always active";
-  return `${Number(sum.toFixed(1))} of 168 hours a week${count}`;
+  return `${Number(sum.toFixed(1))} of ${all} hours a week${count}`;
 }
 
 /** The same week for several reasons is drawn once. */

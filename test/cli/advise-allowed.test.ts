@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { expect, it } from "vitest";
-import { allowedIn, midnightBefore, stretchesOf, wallClock } from "../../cli/advise/allowed.ts";
+import { allowedIn, midnightBefore, stretchesOf, wallClock, weekLength } from "../../cli/advise/allowed.ts";
 import { whyUnreadable } from "../../cli/advise/budget-schedule.ts";
 import { nodePoolSchema } from "../../cli/advise/objects.ts";
 import { drawWeek, groupAlike, inWords } from "../../cli/advise/week.ts";
@@ -132,10 +132,22 @@ it.each([
   expect(midnightBefore(new Date(at), zone).toISOString()).toBe(begin);
 });
 
+it.each([
+  ["2026-10-25", 169],
+  ["2026-03-29", 167],
+  ["2026-11-22", 168],
+])("is seven whole days from %s on, where clocks change as elsewhere: %i hours", (day, hours) => {
+  const midnight = midnightBefore(new Date(`${day}T12:00:00Z`), "Europe/Berlin");
+  const open = Array(weekLength(midnight, "Europe/Berlin")).fill(true);
+  const lines = drawWeek({ open }, midnight, "Europe/Berlin");
+  expect(open).toHaveLength(hours * 60);
+  expect(lines.at(-1)).toMatch(/█ {2}24h$/);
+  expect(lines).toHaveLength(hours === 168 ? 2 : 8);
+});
+
 it("draws nothing where the clock leaves an hour out", () => {
   const sunday = new Date("2026-03-28T23:00:00Z");
-  const [all] = allowed({}, sunday);
-  const [, line] = drawWeek(all, sunday, "Europe/Berlin");
+  const [, line] = drawWeek({ open: Array(24 * 60).fill(true) }, sunday, "Europe/Berlin");
   expect(line).toBe(`  Sun 29  ${"█".repeat(4)}  ${"█".repeat(42)}  23h`);
 });
 
