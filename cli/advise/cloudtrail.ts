@@ -17,6 +17,16 @@ type LookUp = Readonly<{
   onRead: (soFar: Readonly<{ call: string; reached: Date; found: number; share: number }>) => void;
 }>;
 
+/** Asks once, so that who may not look up events, or cannot reach AWS, waits for nothing else first. */
+export async function tryLookUp(config: AwsConfig): Promise<void> {
+  try {
+    await new CloudTrailClient(config).send(new LookupEventsCommand({ MaxResults: 1 }));
+  } catch (error) {
+    // Who is throttled may look up events.
+    if (Object(error).name !== "ThrottlingException") throw error;
+  }
+}
+
 /** Reads what CloudTrail has of launches and ends, from the newest to the oldest. */
 export async function lookUp(options: LookUp): Promise<readonly InstanceEvent[]> {
   const { config, cluster, from, to, wait = setTimeout, onRead } = options;

@@ -55,10 +55,10 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
   const saved = flags.log && readLogs(flags.log);
   const { cluster } = flags;
   const isOffline = (saved !== undefined || cluster !== undefined) && !flags.kubeconfig && !flags.context;
+  const { openCloudTrail } = await import("./read-cloudtrail.ts");
+  const readTrail = cluster === undefined ? undefined : await openCloudTrail({ ...flags, cluster }, terminal);
   const found = isOffline ? undefined : await lookAtCluster(flags, terminal);
-  const { accountOfCloudTrail } = await import("./read-cloudtrail.ts");
-  const trail =
-    cluster === undefined ? undefined : await accountOfCloudTrail({ ...flags, cluster }, terminal);
+  const trail = await readTrail?.();
 
   const facts = found?.facts;
   const live = facts && !isMissing(facts.log) ? readKarpenterLog(facts.log.text, facts.readAt) : undefined;

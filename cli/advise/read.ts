@@ -94,7 +94,8 @@ export async function withKubernetes<T>(
 async function refuseUnreachable(api: KubernetesCaller, now: Date): Promise<void> {
   try {
     const deadline = after(now, seconds(5));
-    await api.call({ method: "GET", path: "/version", ignoresAnswer: true }, { deadline });
+    const version = { method: "GET", path: "/version", ignoresAnswer: true, isTriedOnce: true } as const;
+    await api.call(version, { deadline });
   } catch (error) {
     if (isStatus(error, 403, 404)) return;
     // A login that is refused, or a certificate: its message has the remedy.

@@ -1,5 +1,4 @@
 import { functionName, type Part } from "../../infra/names.ts";
-import { answersWithin } from "../../lambda/aws/clients.ts";
 import { isAws } from "../../lambda/aws/errors.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
@@ -11,6 +10,7 @@ import {
   type ClusterFlags,
   type HolderFlags,
   inSamePlace,
+  withTimeLimits,
 } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -49,10 +49,8 @@ type Invocation = Readonly<{ cluster: string; part: Part; request: object; other
 export async function invoke(config: AwsConfig, invocation: Invocation): Promise<unknown> {
   const { cluster, part, request, otherwise } = invocation;
   const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
-  const timeLimit = { ...answersWithin(giveUpAfter), throwOnRequestTimeout: true };
-  const requestHandler = { ...config.requestHandler, ...timeLimit };
   const FunctionName = functionName(cluster, part);
-  const answer = await new LambdaClient({ ...config, requestHandler }).send(
+  const answer = await new LambdaClient(withTimeLimits(config, giveUpAfter)).send(
     new InvokeCommand({ FunctionName, Payload: JSON.stringify(request) }),
   );
   const who = `the ${part} function`;

@@ -2,6 +2,8 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option, type OptionValues } from "commander";
+import { answersWithin } from "../../lambda/aws/clients.ts";
+import { type Duration, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import { throughProxy } from "../../local/environment-proxy.ts";
@@ -111,6 +113,17 @@ export function awsConfig(flags: AwsFlags, env: Terminal["env"]) {
   };
 }
 export type AwsConfig = ReturnType<typeof awsConfig>;
+
+/** The SDK would wait for ever for an address or a service that does not answer. */
+export const withTimeLimits = (config: AwsConfig, time: Duration) => ({
+  ...config,
+  requestHandler: {
+    ...config.requestHandler,
+    connectionTimeout: seconds(5),
+    ...answersWithin(time),
+    throwOnRequestTimeout: true,
+  },
+});
 
 /** A remedy whose commands of the AWS CLI meet the same account and region as this command. */
 export function inSamePlace(remedy: string, { region, profile, endpointUrl }: AwsFlags): string {

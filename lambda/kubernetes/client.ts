@@ -29,6 +29,8 @@ export type KubernetesCall = Readonly<{
   body?: unknown;
   /** The caller does not need the answer's body, and reading it takes time. */
   ignoresAnswer?: boolean;
+  /** A person waits, and asks again: a transient error is the answer. */
+  isTriedOnce?: boolean;
   /** The answer is text, like a log, and not JSON; it may take long, and this gets the length of each piece. */
   onText?: (length: number) => void;
 }>;
@@ -79,13 +81,14 @@ export class KubernetesClient implements KubernetesCaller {
   /** Retries transient errors until there is an answer, too many attempts, or no time. */
   async call(call: KubernetesCall, { deadline }: Pick<CallContext, "deadline">): Promise<unknown> {
     const { metrics, random = Math.random } = this.#options;
+    const most = call.isTriedOnce ? 1 : mostAttempts;
     let refreshed = false;
     for (let attempt = 1; ; attempt++) {
       const answer = await this.#attempt(call, deadline);
       if (answer.kind === "done") return answer.body;
       if (answer.kind === "refused") {
         if (!isStatus(answer.error, 403) || (await this.#isReady(deadline))) throw explained(answer.error);
-        if (attempt >= mostAttempts) throw refusedByAll(call, answer.error);
+        if (attempt >= most) throw refusedByAll(call, answer.error);
       }
       if (answer.kind === "logged out") {
         if (refreshed) throw explained(answer.error);
@@ -94,7 +97,7 @@ export class KubernetesClient implements KubernetesCaller {
         continue;
       }
       if (answer.kind === "throttled") metrics.add("ApiThrottled", 1);
-      if (answer.kind === "transient" && attempt >= mostAttempts) {
+      if (answer.kind === "transient" && attempt >= most) {
         // No server answered: a cluster that was created again under its old name has another address.
         if (!(answer.error instanceof KubernetesError)) this.#options.login.refresh();
         throw failedTooOften(call, attempt, answer.error);

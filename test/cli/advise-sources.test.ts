@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { fakeAws, jsonError } from "../support/fake-aws.ts";
+import { fakeAws, json, jsonError } from "../support/fake-aws.ts";
 import { newFolder } from "../support/new-folder.ts";
-import { advise, adviseOn, aNode, readable } from "./advise-cluster.ts";
+import { advise, adviseOn, aNode, clusterWith, readable } from "./advise-cluster.ts";
 import { fleet, terminate } from "./cloudtrail-records.ts";
 import { at, churn } from "./karpenter-lines.ts";
 
@@ -109,21 +109,39 @@ describe("advise on CloudTrail", () => {
     expect(alone.exit).toBe(0);
   });
 
-  it("asks for as much of the past as --since says but the newest quarter of an hour", async () => {
+  const expired = jsonError("ExpiredTokenException", "expired");
+  const onAws = async (...about: Parameters<typeof fakeAws>) => {
     for (const name of ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"]) vi.stubEnv(name, "fake");
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const aws = await fakeAws(() => jsonError("ExpiredTokenException", "expired"));
-    const flags = ["--endpoint-url", aws.client.endpoint, "--region", "eu-west-1"];
+    const aws = await fakeAws(...about);
+    onTestFinished(async () => {
+      vi.unstubAllEnvs();
+      await aws.close();
+    });
+    return { aws, flags: ["--endpoint-url", aws.client.endpoint, "--region", "eu-west-1"] };
+  };
+
+  it("asks for as much of the past as --since says but the newest quarter of an hour", async () => {
+    const isLookUp = (body: string) => body.includes("StartTime");
+    const { aws, flags } = await onAws(({ body }) => (isLookUp(body) ? expired : json({ Events: [] })));
     const now = Date.now() / 1000;
     for (const since of [["--since", "2d"], []])
       expect((await onTrail(...flags, ...since)).reported).toContain("the AWS credentials have expired");
-    const asked = aws.requests.map(({ body }) => JSON.parse(body));
-    await aws.close();
+    const asked = aws.requests.flatMap(({ body }) => (isLookUp(body) ? [JSON.parse(body)] : []));
     const hoursAgo = (time: number) => Math.round((now - time) / 900) / 4;
     expect(asked.map(({ StartTime, EndTime }) => [StartTime, EndTime].map(hoursAgo))).toEqual([
       [48, 0.25],
       [168, 0.25],
     ]);
+  });
+
+  it("reads no cluster first where CloudTrail cannot be read", async () => {
+    const { server, kubeconfig } = await clusterWith({});
+    await server.stop();
+    const { flags } = await onAws(() => expired);
+    for (const words of [flags, ["--from", exported([])]]) {
+      const { exit, reported } = await onTrail("--kubeconfig", kubeconfig, ...words);
+      expect([exit, reported]).toEqual([1, expect.stringMatching(/^error: (the AWS cred|no launch of)/)]);
+    }
   });
 });
 

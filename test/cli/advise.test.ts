@@ -140,7 +140,8 @@ describe("advise with a kubeconfig and nothing else", () => {
 
   it("fails at once where the cluster cannot be reached", async () => {
     const { kubeconfig, server } = await clusterWith(readable);
-    await server.stop();
+    onTestFinished(() => server.stop());
+    server.fail({ kind: "reset" }, { path: "/version" });
     const { exit, output, reported } = await advise("--kubeconfig", kubeconfig, "--time-zone", "UTC");
     expect({ exit, output }).toEqual({ exit: 1, output: "" });
     expect(reported).toContain("the cluster cannot be reached: ");

@@ -5,13 +5,12 @@ import { Lambda } from "@aws-sdk/client-lambda";
 import { Scheduler } from "@aws-sdk/client-scheduler";
 import { STS } from "@aws-sdk/client-sts";
 import { functionName, type Part } from "../../../infra/names.ts";
-import { answersWithin } from "../../../lambda/aws/clients.ts";
 import { describeCluster } from "../../../lambda/aws/usable-cluster.ts";
 import { seconds } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import { invoke, noHolder } from "../../control/control.ts";
-import type { AwsConfig } from "../../terminal/cluster-flags.ts";
+import { type AwsConfig, withTimeLimits } from "../../terminal/cluster-flags.ts";
 import { readLog } from "../finding.ts";
 import { awsLaunchPath } from "./launch-path.ts";
 import { textIn } from "./values.ts";
@@ -29,9 +28,7 @@ const mostSchedules = 1_000;
 
 /** AWS as it is; reads everything with the caller's own rights. */
 export function awsAccount(given: AwsConfig, cluster: string) {
-  // Without limits of time, one service that does not answer would stop all checks.
-  const timeLimits = { connectionTimeout: 5_000, ...answersWithin(seconds(20)), throwOnRequestTimeout: true };
-  const config = { ...given, requestHandler: { ...given.requestHandler, ...timeLimits } };
+  const config = withTimeLimits(given, seconds(20));
   const lambda = new Lambda(config);
   const scheduler = new Scheduler(config);
   const eks = new EKS(config);
