@@ -40,7 +40,7 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
     served === flags.cluster
       ? `npx cdk deploy -c cluster=${served} -c mode=hold, with your other settings`
       : `set mode: "hold" for the holder ${flags.cluster} in its app`;
-  return { ask, name: flags.cluster, flags: `--cluster ${flags.cluster}`, toHold };
+  return { ask, name: flags.cluster, flags: inSamePlace(`--cluster ${flags.cluster}`, flags), toHold };
 }
 
 type Invocation = Readonly<{ cluster: string; part: Part; request: object; otherwise: string }>;

@@ -8,6 +8,7 @@ import { BadInputError } from "../../lambda/core/errors.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import { throughProxy } from "../../local/environment-proxy.ts";
 import type { Terminal } from "./terminal.ts";
+import { quoted } from "./text.ts";
 
 /** Region, profile and endpoint, as in every AWS tool. */
 export type AwsFlags = Readonly<{ region?: string; profile?: string; endpointUrl?: string }>;
@@ -125,12 +126,12 @@ export const withTimeLimits = (config: AwsConfig, time: Duration) => ({
   },
 });
 
-/** A remedy whose commands of the AWS CLI meet the same account and region as this command. */
+/** A remedy whose commands, ours and those of the AWS CLI, meet the same account and region as this command. */
 export function inSamePlace(remedy: string, { region, profile, endpointUrl }: AwsFlags): string {
   const flags = Object.entries({ region, profile, "endpoint-url": endpointUrl })
-    .flatMap(([name, value]) => (value ? [` --${name} ${value}`] : []))
+    .flatMap(([name, value]) => (value ? [` --${name} ${quoted(value)}`] : []))
     .join("");
-  return remedy.replaceAll(/\baws [a-z]+ [a-z-]+/g, (command) => command + flags);
+  return remedy.replaceAll(/\baws [a-z]+ [a-z-]+|--cluster [\w-]+/g, (command) => command + flags);
 }
 
 function endpointUrl(text: string): string {

@@ -116,12 +116,11 @@ it("names the profiles there are where there is none of this name", async () => 
   }
 });
 
-it("prints commands of the AWS CLI that meet the region and the profile of the flags", () => {
-  const remedy =
-    "Read its log: aws logs tail /aws/lambda/x --since 1h, then aws scheduler delete-schedule --name y";
+it("prints commands that meet the region and the profile of the flags", () => {
+  const remedy = "Read its log: aws logs tail /aws/lambda/x --since 1h, then npx it release --cluster a-b.";
   expect(inSamePlace(remedy, {})).toBe(remedy);
-  expect(inSamePlace(remedy, { region: "eu-west-1", profile: "ops" })).toBe(
-    "Read its log: aws logs tail --region eu-west-1 --profile ops /aws/lambda/x --since 1h, " +
-      "then aws scheduler delete-schedule --region eu-west-1 --profile ops --name y",
+  expect(inSamePlace(remedy, { region: "eu-west-1", profile: "my ops" })).toBe(
+    "Read its log: aws logs tail --region eu-west-1 --profile 'my ops' /aws/lambda/x --since 1h, " +
+      "then npx it release --cluster a-b --region eu-west-1 --profile 'my ops'.",
   );
 });
