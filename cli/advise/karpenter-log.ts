@@ -25,10 +25,10 @@ type Command = Readonly<{
 /**
  * Reads Karpenter's log, as JSON lines: launches, and each disruption with its reason and its pods; undefined where no line
  * is of a replica that leads. Lines of several pods may be mixed. A log that is still written ends when it is read, however
- * silent.
+ * silent. Several files together may be longer than a text can be.
  */
-export function readKarpenterLog(text: string, readAt?: Date): History | undefined {
-  const records = text.split("\n").flatMap(recordIn);
+export function readKarpenterLog(texts: string | readonly string[], readAt?: Date): History | undefined {
+  const records = [texts].flat().flatMap((text) => text.split("\n").flatMap(recordIn));
   const inOrder = records.toSorted((a, b) => a.at.getTime() - b.at.getTime());
   const first = inOrder.find(({ line }) => isOfLeader(line));
   if (!first) return undefined;
@@ -47,7 +47,8 @@ export function readKarpenterLog(text: string, readAt?: Date): History | undefin
     if (message.startsWith("failed terminating nodes while executing"))
       dropLike(commands, commandIn(at, message, fields));
     if (message === "created nodeclaim") {
-      const waiting = commands.find((one) => one.replacedBy.length < one.replacements && isSoon(one, at));
+      const recent = commands.slice(commands.findLastIndex((one) => !isSoon(one, at)) + 1);
+      const waiting = recent.find((one) => one.replacedBy.length < one.replacements);
       waiting?.replacedBy.push(claim);
     }
     if (message === "launched nodeclaim") {

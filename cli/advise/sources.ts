@@ -11,7 +11,7 @@ export type Source = Readonly<{ name: string; read: string }>;
 
 /** Reads saved logs of Karpenter, together. */
 export function readLogs(paths: readonly string[]): History {
-  const history = readKarpenterLog(paths.map(textOf).join("\n"));
+  const history = readKarpenterLog(paths.map(textOf));
   if (history) return history;
   throw new BadInputError(unusable, [
     `${paths.join(", ")} has no line of a Karpenter that leads as JSON, like {"level":"INFO","time":"…","message":"launched nodeclaim", …}`,
