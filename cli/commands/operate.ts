@@ -19,7 +19,6 @@ type Options = HolderFlags &
   Readonly<{
     force?: true;
     reason?: string;
-    scope?: string;
     kubeconfig?: string;
     context?: string;
     output: Output;

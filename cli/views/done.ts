@@ -6,7 +6,7 @@ import { Failure } from "../terminal/failure.ts";
 import { formatMoment } from "../terminal/text.ts";
 
 /** What was asked for; `flags` lead to the same holder again. */
-export type Asked = Readonly<{ name?: string; for?: Duration; force?: true }>;
+export type Asked = Readonly<{ name?: string; for?: Duration; force?: true; scope?: string }>;
 
 /** What a holder did, for people, and why it is not what was asked for. */
 export type Done = Readonly<{ lines: readonly string[]; failure?: Failure | undefined }>;
@@ -78,13 +78,17 @@ function releasedLines(answer: ReleaseAnswer, isNamed: boolean): readonly string
 }
 
 /** What became of a pause. */
-export function whatPaused(answer: unknown, { flags }: Readonly<{ flags: string }>): Done {
+export function whatPaused(
+  answer: unknown,
+  { flags, scope }: Pick<Asked, "scope"> & Readonly<{ flags: string }>,
+): Done {
   const paused = parsePaused(answer);
+  const resume = `resume ${flags}${scope ? ` --scope ${scope}` : ""}`;
   const until = formatMoment(paused.until, new Date());
   const { released, kept } = paused;
   return {
     lines: [
-      `Paused until ${until}, or until \`resume ${flags}\`.`,
+      `Paused until ${until}, or until \`${resume}\`.`,
       ...(released + kept > 0 ? releasedLines(paused, false) : []),
     ],
     failure: whyUnfinished(paused),

@@ -164,7 +164,7 @@ it("reports actions as was reviewed", async () => {
     ["release --force", nothing],
     ["pause", { ...released, until, released: 0 }],
     ["pause", { ...released, until, failed: 3 }],
-    ["pause --for 2h", { ...released, until }],
+    ["pause --for 2h --scope nodepool/a", { ...released, until }],
     ["resume", { ...allDone, resumed: ["cluster", "nodepool/a"], because: "the pause is over" }],
     ["resume", { ...allDone, resumed: [], because: "nothing was paused" }],
     ["history", { holds: [] }],
