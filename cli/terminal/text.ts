@@ -52,9 +52,9 @@ export function relative(moment: Date, now: Date): string {
 export const formatMoment = (moment: Date | undefined, now: Date): string =>
   moment ? `${absolute(moment, now)} (${relative(moment, now)})` : "–";
 
-/** A duration in its two largest parts: seconds mean nothing to a day. */
+/** A duration in its two largest parts: seconds mean nothing to a day. By two clocks it may seem to be less than none. */
 export function about(duration: number): string {
-  if (duration < minutes(10)) return formatDuration(duration);
+  if (duration < minutes(10)) return formatDuration(Math.max(0, duration));
   // Rounded: just after a hold of 45 minutes began it shows 45m, not 44m.
   if (duration < hours(48)) return formatDuration(Math.round(duration / minutes(1)) * minutes(1));
   const days = Math.floor(duration / hours(24));

@@ -78,6 +78,7 @@ it("prints to the process's streams, replaces the last line only in a terminal, 
 });
 
 it.each([
+  [-seconds(5), "0s"],
   [minutes(10) - seconds(1), "9m59s"],
   [minutes(10) + seconds(20), "10m"],
   [hours(48) - minutes(1), "47h59m"],
