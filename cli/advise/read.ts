@@ -97,11 +97,12 @@ async function refuseUnreachable(api: KubernetesCaller, now: Date): Promise<void
     const version = { method: "GET", path: "/version", ignoresAnswer: true, isTriedOnce: true } as const;
     await api.call(version, { deadline });
   } catch (error) {
-    if (isStatus(error, 403, 404)) return;
+    const { cause } = Object(error);
+    // A server that does not show whether it is ready may refuse everyone for now: then its refusal is the cause.
+    if (isStatus(error, 403, 404) || isStatus(cause, 403)) return;
     // A login that is refused, or a certificate: its message has the remedy.
     if (error instanceof BrokenSetupError) throw error;
     const remedy = "Check the network, --kubeconfig and --context.";
-    const { cause } = Object(error);
     throw new Failure(`the cluster cannot be reached: ${messageOf(cause ?? error)}`, remedy);
   }
 }

@@ -138,6 +138,14 @@ describe("advise with a kubeconfig and nothing else", () => {
     expect(reported).toMatch(/^error: The cluster refused the login \(401\)/);
   });
 
+  it("reads a cluster that shows its users neither its version nor whether it is ready", async () => {
+    const { kubeconfig, server } = await clusterWith(readable);
+    onTestFinished(() => server.stop());
+    server.fail({ kind: "status", status: 403 }, { path: /^\/(version|readyz)$/ }, 99);
+    const { exit, reported } = await advise("--kubeconfig", kubeconfig);
+    expect({ exit, reported }).toEqual({ exit: 0, reported: "" });
+  });
+
   it("fails at once where the cluster cannot be reached", async () => {
     const { kubeconfig, server } = await clusterWith(readable);
     onTestFinished(() => server.stop());
