@@ -39,6 +39,11 @@ function remedyFor(error: unknown, command: string): string {
   if (error instanceof Failure || error instanceof StartError) return error.remedy;
   if (error instanceof BrokenSetupError) return "Fix that first: until then the same command fails again.";
   if (isOfFile(error)) return "Check that path, or name another.";
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    // What does not pass by itself.
+    const lasting = error.errors.find((one) => !(one instanceof TryAgainError));
+    return remedyFor(lasting ?? error.errors[0], command);
+  }
   if (error instanceof TryAgainError) return "This may pass: try again in a moment.";
   return "This was not expected. Run again with DEBUG=1 to see where it happened, and please report it.";
 }

@@ -41,7 +41,7 @@ export function messageOf(error: unknown): string {
   return typeof message === "string" && !message.includes("[object ") ? message : "no reason was given";
 }
 
-/** An error lists this many reasons: thousands of tasks may fail for the same one. */
+/** An error lists this many reasons, each once: thousands of tasks may fail for the same one. */
 const mostReasons = 5;
 
 /** Runs every task, at most `limit` at a time, also when others fail; then throws what failed. */
@@ -60,7 +60,7 @@ export async function attemptAll(tasks: readonly (() => Promise<unknown>)[], lim
   await Promise.all(Array.from({ length: limit }, work));
   if (failures.length === 1) throw failures[0];
   if (failures.length === 0) return;
-  const reasons = failures.slice(0, mostReasons).map(messageOf);
-  const more = failures.length - reasons.length;
+  const reasons = [...new Set(failures.map(messageOf))];
+  const more = reasons.splice(mostReasons).length;
   throw new AggregateError(failures, [...reasons, ...(more > 0 ? [`and ${more} more`] : [])].join("; "));
 }

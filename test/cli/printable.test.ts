@@ -10,6 +10,8 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 
 const bug = "This was not expected. Run again with DEBUG=1 to see where it happened, and please report it.";
+const fixFirst = "Fix that first: until then the same command fails again.";
+const mayPass = "This may pass: try again in a moment.";
 
 it.each([
   ["clears the screen", "a\x1b[H\x1b[2J"],
@@ -102,8 +104,11 @@ it.each([
 it.each([
   [new Failure("x", "Do this."), "Do this.", 1],
   [new BadInputError("x", ["y"]), "Nothing was changed. See `run --help`.", 2],
-  [new BrokenSetupError("x"), "Fix that first: until then the same command fails again.", 1],
-  [new TryAgainError("x"), "This may pass: try again in a moment.", 1],
+  [new BrokenSetupError("x"), fixFirst, 1],
+  [new TryAgainError("x"), mayPass, 1],
+  [new AggregateError([new TryAgainError("y"), new TryAgainError("z")], "y; z"), mayPass, 1],
+  [new AggregateError([new TryAgainError("y"), new BrokenSetupError("z")], "y; z"), fixFirst, 1],
+  [new AggregateError([], "x"), bug, 1],
   [Object.assign(new Error("x"), { syscall: "connect" }), bug, 1],
   [Object.assign(new Error("x"), { path: "/x" }), bug, 1],
 ])("says on a second line what to do after %s", (error, remedy, exit) => {

@@ -27,6 +27,7 @@ describe("several tasks", () => {
   it.each([
     ["all", ["a", new Error("b")], "a; b"],
     ["all of five", ["a", "b", "c", "d", "e"], "a; b; c; d; e"],
+    ["many, each once", ["a", "b", "a", "a"], "a; b"],
     ["five of more", ["a", "b", "c", "d", "e", "f", "g"], "a; b; c; d; e; and 2 more"],
   ])("name the reasons of %s", async (_, failures, message) => {
     await expect(attempt(failures).end).rejects.toMatchObject({ message, errors: failures });
