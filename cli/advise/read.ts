@@ -1,13 +1,14 @@
 import type { KubeConfig } from "@kubernetes/client-node";
 import * as v from "valibot";
-import { after, minutes, seconds } from "../../lambda/core/duration.ts";
-import { BrokenSetupError, messageOf } from "../../lambda/core/errors.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import { messageOf } from "../../lambda/core/errors.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { type PageQuery, pagesOf } from "../../lambda/kubernetes/lists.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/transport.ts";
 import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
+import { refuseUnreachable } from "../../local/run/rights.ts";
 import { Failure } from "../terminal/failure.ts";
 import { allReadable } from "../terminal/text.ts";
 import {
@@ -70,7 +71,8 @@ export async function readCluster(config: KubeConfig, onRead: OnRead): Promise<C
   // It may have asked a person.
   const now = new Date();
   return withKubernetes(login, async (api) => {
-    await refuseUnreachable(api, now);
+    // Whoever gets no answer at all needs no list of what is missing.
+    await refuseUnreachable(api, config.getCurrentCluster()?.server);
     const facts = await readFacts(api, now, onRead);
     if (isMissing(facts.nodePools)) await refuseWithoutKarpenter(api, now);
     return facts;
@@ -87,23 +89,6 @@ export async function withKubernetes<T>(
     return await work(api);
   } finally {
     await api.close();
-  }
-}
-
-/** Whoever gets no answer at all needs no list of what is missing. */
-async function refuseUnreachable(api: KubernetesCaller, now: Date): Promise<void> {
-  try {
-    const deadline = after(now, seconds(5));
-    const version = { method: "GET", path: "/version", ignoresAnswer: true, isTriedOnce: true } as const;
-    await api.call(version, { deadline });
-  } catch (error) {
-    const { cause } = Object(error);
-    // A server that does not show whether it is ready may refuse everyone for now: then its refusal is the cause.
-    if (isStatus(error, 403, 404) || isStatus(cause, 403)) return;
-    // A login that is refused, or a certificate: its message has the remedy.
-    if (error instanceof BrokenSetupError) throw error;
-    const remedy = "Check the network, --kubeconfig and --context.";
-    throw new Failure(`the cluster cannot be reached: ${messageOf(cause ?? error)}`, remedy);
   }
 }
 

@@ -172,7 +172,7 @@ async function withoutHolder(
       `Removing every mark in ${config.getCurrentCluster()?.server}. A holder at work marks nodes again.`,
     );
   const log = textLog({ ...terminal, out: quiet ? () => {} : terminal.notify });
-  const done = await releaseMarks({ config, log });
+  const done = await releaseMarks({ config, log, isTriedOnce: true });
   return { ...done, because: "by their marks alone" };
 }
 

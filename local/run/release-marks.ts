@@ -11,7 +11,7 @@ import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
 import { kubeconfigLogin } from "./kubeconfig-login.ts";
-import { whyUnreachable } from "./rights.ts";
+import { refuseUnreachable, whyUnreachable } from "./rights.ts";
 import { RunTable, recordIn } from "./run-table.ts";
 
 export type ReleaseMarksOptions = Readonly<{
@@ -19,6 +19,8 @@ export type ReleaseMarksOptions = Readonly<{
   log: Log;
   /** The annotation of the marks, where it is neither of Karpenter's. */
   annotation?: string | undefined;
+  /** A person waits: a cluster that cannot be reached fails at once. */
+  isTriedOnce?: boolean;
   within?: Duration;
 }>;
 
@@ -31,9 +33,11 @@ const metrics = { add: () => {} };
 export async function releaseMarks(
   options: ReleaseMarksOptions,
 ): Promise<Pick<Changed, "released" | "kept" | "failed" | "left">> {
-  const { config, log, annotation, within = minutes(3) } = options;
+  const { config, log, annotation, isTriedOnce = false, within = minutes(3) } = options;
   const clock = systemClock;
-  const api = new KubernetesClient({ login: kubeconfigLogin(config), clock, metrics });
+  const server = config.getCurrentCluster()?.server;
+  const login = kubeconfigLogin(config);
+  const api = new KubernetesClient({ login, clock, metrics });
   const context = { deadline: after(clock.now(), within), log };
   const nodesOf = (karpenter: KarpenterGeneration) =>
     new KubernetesNodes({
@@ -44,10 +48,14 @@ export async function releaseMarks(
       metrics,
     });
   try {
+    if (isTriedOnce) {
+      await login.access();
+      await refuseUnreachable(api, server);
+    }
     const marked = await nodesOf("v1")
       .listMarked(context)
       .catch((error: unknown) => {
-        throw whyUnreachable(error, config.getCurrentCluster()?.server);
+        throw whyUnreachable(error, server);
       });
     const all: Changed[] = [];
     for (const karpenter of ["v1", "v0.31"] as const) {

@@ -1,3 +1,4 @@
+import { after, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
@@ -30,6 +31,18 @@ export const whyUnreachable = (error: unknown, server = ""): unknown =>
         "Check the kubeconfig's server, and the network between.",
       )
     : error;
+
+/** Asks once, in five seconds: a person who waits can try again. */
+export async function refuseUnreachable(api: KubernetesCaller, server: string | undefined): Promise<void> {
+  const version = { method: "GET", path: "/version", ignoresAnswer: true, isTriedOnce: true } as const;
+  try {
+    await api.call(version, { deadline: after(new Date(), seconds(5)) });
+  } catch (error) {
+    // A server that does not show whether it is ready may refuse everyone for now: then its refusal is the cause.
+    if (isStatus(error, 403, 404) || isStatus(Object(error).cause, 403)) return;
+    throw whyUnreachable(error, server);
+  }
+}
 
 type Limits = Pick<CallContext, "deadline">;
 type Needed = Pick<Rules, "mode"> & Readonly<{ server: string }>;

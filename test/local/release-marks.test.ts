@@ -65,6 +65,14 @@ describe("a release by the marks alone", () => {
     });
   });
 
+  it("fails at once where a person waits, and else tries again", async () => {
+    cluster.fail({ kind: "reset" });
+    expect(await releaseMarks({ config, log })).toMatchObject({ released: 0, failed: 0 });
+    cluster.fail({ kind: "reset" });
+    const failed = releaseMarks({ config, log, isTriedOnce: true });
+    await expect(failed).rejects.toThrow(/^the cluster at http:\S+ cannot be reached: /);
+  });
+
   it("leaves what users set: their annotation, beside our label or not, and their label", async () => {
     add("annotated", { by: "kubectl" });
     add("excluded", { label: "never" });
