@@ -108,8 +108,14 @@ const neverOpens = (pool: NodePool, budget: NodePoolBudget): Finding => ({
   rule: "window-never-opens",
   object: nameOf(pool),
   problem: `${capital(describeBudget(budget))} opens nothing: the smallest active budget counts, and nodes: "0" without a schedule is always active.`,
-  change: `Give the budget of "0" the time outside of the window:\n${complement(budget) ?? ""}`.trimEnd(),
+  change:
+    complement(budget) === ""
+      ? 'Remove the budget of "0"'
+      : `Give the budget of "0" the time outside of the window:\n${outside(budget)}`,
 });
+
+const outside = (budget: NodePoolBudget): string =>
+  complement(budget) ?? '- nodes: "0"   # with a schedule and duration for that time';
 
 function withoutBase(pool: NodePool, budget: NodePoolBudget, { week }: View): Finding | undefined {
   const isUnlimited = allowedIn(pool, week)
@@ -120,7 +126,7 @@ function withoutBase(pool: NodePool, budget: NodePoolBudget, { week }: View): Fi
     rule: "window-without-base",
     object: nameOf(pool),
     problem: `${capital(describeBudget(budget))} limits inside of its window, and outside nothing limits at all: any number of nodes may go there.`,
-    change: `Add a budget of "0" for the time outside:\n${complement(budget) ?? '- nodes: "0"   # with a schedule and duration for that time'}`,
+    change: `Add a budget of "0" for the time outside:\n${outside(budget)}`,
   };
 }
 

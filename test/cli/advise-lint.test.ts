@@ -104,6 +104,10 @@ it("finds a window that never opens, because the base of 0 is always active", ()
     rule: "window-never-opens",
     change: expect.stringContaining('- { nodes: "0", schedule: "0 4 * * *", duration: 18h }'),
   });
+  const changeFor = (change: object) => only(withBudgets({ nodes: "0" }, { ...night, ...change })).change;
+  const monthly = 'outside of the window:\n- nodes: "0"   # with a schedule and duration for that time';
+  expect(changeFor({ schedule: "0 2 1 * *" })).toContain(monthly);
+  expect(changeFor({ duration: "24h" })).toBe('Remove the budget of "0"');
   const ofEmpty = { ...night, reasons: ["Empty"] };
   expect(rules(withBudgets({ nodes: "0", ...ofDrift }, ofEmpty))).toEqual(["window-without-base"]);
   // Closed for one reason alone, it has no base for the others.
