@@ -1,3 +1,4 @@
+import { later } from "../../lambda/core/duration.ts";
 import { describeNodes, describeRemoved } from "../../lambda/core/observed.ts";
 import { describeHeld } from "../../lambda/core/operate/status.ts";
 import type { PastHold } from "../../lambda/core/record.ts";
@@ -48,6 +49,6 @@ function eventsOf(hold: PastHold): readonly TimelineEvent[] {
       .join("");
   return [
     { kind: "hold started", at: startedAt, scope, holdId, until: endedAt, because },
-    { kind: "hold ended", at: endedAt, scope, holdId, because: ended },
+    { kind: "hold ended", at: later(startedAt, endedAt), scope, holdId, because: ended },
   ];
 }

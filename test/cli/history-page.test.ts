@@ -24,6 +24,14 @@ it("shows dates when the time of day is ambiguous", () => {
   expect(pageOf(one, "2026-11-18T12:00:00Z")).toContain("from 10:00:00 until 10:30:20");
 });
 
+it("shows a hold as over whose clock was set back before it ended", () => {
+  const [hold] = one;
+  const back = aPastHold({ ...hold, endedAt: new Date("2026-11-18T09:50:00Z") });
+  const page = pageOf([back], "2026-11-18T12:00:00Z");
+  expect(page).toContain("from 10:00:00 until 10:00:00 (0 s)");
+  expect(page).not.toContain("going on");
+});
+
 it("is our markup alone, whatever its cluster, its NodePools and its reasons are called", () => {
   const evil = `"><script>alert("1")</script>`;
   const about = { startedBecause: evil, endedBecause: evil, requests: [evil], launches: { [evil]: 1 } };
