@@ -61,8 +61,9 @@ export const soonestAfter = (now: Date): Date => {
 export const longestBoot: Duration = minutes(10);
 
 /** The message for nodes that boot, or that Karpenter may take. A one-shot would come up to a minute late. */
-function messageOf({ nodes, record, requestedUntil, now }: LookFacts): NextMessage | undefined {
-  const account = requestedUntil ? undefined : (nodes?.account ?? record.account);
+function messageOf({ nodes, record, requestedUntil, rules, now }: LookFacts): NextMessage | undefined {
+  const isFree = !requestedUntil && rules.mode === "hold";
+  const account = isFree ? (nodes?.account ?? record.account) : undefined;
   const isLook = account !== undefined && mayBeTaken(account, now);
   const boot = bootDelay(nodes?.awaitedSince, now);
   const delay = isLook ? Math.min(takeDelay, boot ?? takeDelay) : boot;

@@ -178,7 +178,7 @@ it("a look that fails is written down, and a line that is cut off is left out", 
 
 it("names the price before it starts", () => {
   expect(priceLines(hours(12)).join("\n")).toMatch(
-    /^ +0\.46 US\$ {2}the holder\n(.*\n)+ +\d\.\d\d US\$ {2}together$/,
+    /^ +0\.51 US\$ {2}the holder\n(.*\n)+ +\d\.\d\d US\$ {2}together$/,
   );
 });
 
