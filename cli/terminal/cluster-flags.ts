@@ -147,7 +147,8 @@ export function clusterName(text: string): string {
 
 /** Refuses a profile that is in no file: the SDK would only say that it found no credentials. */
 function checkProfile(profile: string | undefined, env: Terminal["env"]): void {
-  if (!profile) return;
+  // Of the default profile other places are read where no file names it.
+  if (!profile || profile === "default") return;
   const inHome = (file: string) => join(homedir(), ".aws", file);
   const known = new Set([
     ...profilesIn(env.AWS_CONFIG_FILE || inHome("config"), /^\s*\[\s*(?:profile\s+)?"?([^\]"]+?)"?\s*\]/gm),

@@ -89,8 +89,6 @@ export class HoldOn extends Construct {
     const noEvent = isEmpty(props.eventPattern) ? ["eventPattern must name an event: it is empty"] : [];
     refuse(this, [...noEvent, ...problemsOfTrigger(trigger, settings)]);
     const name = nameOf(this, id, props);
-    const isPlaceholder = /<.*>/.test(name);
-    refuse(this, isPlaceholder ? [`name must not be "${name}": EventBridge reads <…> as a placeholder`] : []);
     const reported = { cause: "event", name, id: EventField.eventId, at: EventField.time } as const;
     launches.fillBy(this, "Rule", {
       // An id may be of any length, and of any characters.

@@ -61,8 +61,10 @@ export function problemsOfWindow(window: Window, limits: Limits): string[] {
 }
 
 /** Whether an event or a window may have this name: the reason, one line too, has it beside an id. */
-export const problemsOfName = (name: string): string[] =>
-  /^\P{Cc}{1,900}$/u.test(name) ? [] : ["name must be one line of 1 to 900 characters"];
+export const problemsOfName = (name: string): string[] => [
+  ...(/^\P{Cc}{1,900}$/u.test(name) ? [] : ["name must be one line of 1 to 900 characters"]),
+  ...(/<.*>/.test(name) ? [`name must not be "${name}": EventBridge reads <…> as a placeholder`] : []),
+];
 
 /** A field of a cron expression: values, ranges and steps, or what only this field knows. */
 function field(value: string, ...others: string[]): RegExp {

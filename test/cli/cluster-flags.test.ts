@@ -65,6 +65,8 @@ it("makes AWS clients of the flags, then of the environment, where a profile has
   expect(awsConfig({}, env)).toEqual({ region: "eu-west-1" });
   expect(awsConfig({}, { ...env, AWS_REGION: "us-west-2" })).toEqual({ region: "us-west-2" });
   expect(awsConfig({ profile: "ops" }, env)).toEqual({ profile: "ops" });
+  // Without files, on an instance with a role.
+  expect(awsConfig({ profile: "default" }, env)).toEqual({ profile: "default" });
   for (const region of ["us-gov-west-1", "eu-west-10"])
     expect(awsConfig({ region }, env)).toEqual({ region });
   for (const region of ["Eu-west-1", "eu-west-1x", "eu-west-", "eu-1"])

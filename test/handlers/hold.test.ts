@@ -105,7 +105,9 @@ describe("a batch", () => {
     };
     const ports = { ...world.ports, launches: { ...world.ports.launches, find } };
     const batch = batchOf(launchEvent(anInstance, noon), ...followUps);
-    await expect(onNodeLaunched(ports)(batch, until(deadline, world.log))).rejects.toThrow("EC2 does not answer");
+    await expect(onNodeLaunched(ports)(batch, until(deadline, world.log))).rejects.toThrow(
+      "EC2 does not answer",
+    );
     expect(steps).toEqual([...Array(3).fill("asked"), ...Array(3).fill("failed")]);
   });
 

@@ -131,6 +131,10 @@ it.each<Refused>([
     () => onDeployments(usual, { name: "of <team>" }),
     'Deployments cannot be used: name must not be "of <team>": EventBridge reads <…> as a placeholder',
   ],
+  [
+    () => inOfficeHours(usual, { name: "<aws.scheduler.x>" }),
+    'OfficeHours cannot be used: name must not be "<',
+  ],
   [() => onDeployments(usual, { name: "two\nlines" }), "Deployments cannot be used: name must be one line"],
   [() => inOfficeHours(usual, { schedule: undefined }), "OfficeHours cannot be used: schedule must be cron"],
 ])("what cannot be used stops the synth: %s: %s", (add, problem) => {
