@@ -20,7 +20,7 @@ export default defineConfig({
       CDK_VALIDATION: "false",
     },
     sequence: { sequencer: LongestFirst },
-    testTimeout: 60_000,
-    hookTimeout: 30_000,
+    testTimeout: 180_000,
+    hookTimeout: 120_000,
   },
 });

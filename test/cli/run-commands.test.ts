@@ -181,7 +181,7 @@ describe("run", () => {
     const ended = commandLine(["run", ...flags.split(" ")], terminal);
     const served: string[] = [];
     if (signal) {
-      await expect.poll(() => terminal.output, { timeout: 10_000 }).toContain("is at work");
+      await expect.poll(() => terminal.output, { timeout: 60_000 }).toContain("is at work");
       for (const [url] of terminal.output.matchAll(/http:\S+\/(metrics)?(?=\n)/g))
         served.push(await (await fetch(url)).text());
       for (const _ of [1, 2]) process.emit(signal);

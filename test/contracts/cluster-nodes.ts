@@ -11,7 +11,7 @@ import type { NodesOptions, NodesWorld } from "./nodes-world.ts";
 
 const clock = { now: () => new Date() };
 const noMetrics: Metrics = { add: () => {} };
-const soon = () => within(30_000);
+const soon = () => within(120_000);
 const pathOf = (name: string) => `/api/v1/nodes/${name}`;
 
 /** A login that is ready at once. */

@@ -16,7 +16,7 @@ export type EventsWorld = Readonly<{
 const clock = { now: () => new Date() };
 const settings = { mode: "hold", nodeEvents: true } as const;
 const path = "/api/v1/namespaces/default/events";
-const soon = () => within(30_000);
+const soon = () => within(120_000);
 
 /** The promises of the port that writes Events about nodes, and how an API server answers it. */
 export function nodeEventsContract(open: () => Promise<EventsWorld>): void {

@@ -27,7 +27,7 @@ function synth(context: Readonly<Record<string, string>>) {
 }
 const noFinding = { failed: false, printed: [] };
 
-describe("the app", { timeout: 60_000 }, () => {
+describe("the app", () => {
   it("synthesizes with nothing but a cluster, and no finding of the security checks", () => {
     const { template, ...checked } = synth({ cluster: "prod" });
 

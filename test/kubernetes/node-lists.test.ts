@@ -77,7 +77,7 @@ describe("a list", () => {
     const { api, calls } = answersInTurn(answers);
     const names: string[] = [];
     const error = await (async () => {
-      for await (const { name } of listNodes(api, markedByAnyone, within(1_000), pageSize)) names.push(name);
+      for await (const { name } of listNodes(api, markedByAnyone, within(60_000), pageSize)) names.push(name);
     })().catch((reason: unknown) => reason);
     return { names, calls, error };
   }
@@ -157,12 +157,12 @@ describe("a list", () => {
         throw expired;
       },
     };
-    for await (const _ of listNodes(api, markedByAnyone, within(1_000), 2)) break;
+    for await (const _ of listNodes(api, markedByAnyone, within(60_000), 2)) break;
     expect(ended).toBe(true);
   });
 
   it("asks nothing where no node can match", async () => {
     const api = { call: () => Promise.reject(new Error("not expected")) };
-    for await (const node of listNodes(api, undefined, within(1_000), 2)) expect(node).toBeUndefined();
+    for await (const node of listNodes(api, undefined, within(60_000), 2)) expect(node).toBeUndefined();
   });
 });

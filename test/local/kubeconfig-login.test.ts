@@ -122,7 +122,7 @@ describe("logging in by kubeconfig", () => {
     const server = { server: "http://cluster.invalid", "insecure-skip-tls-verify": true };
     const access = await loginOf(configOf({ ...server, "proxy-url": url }, {})).access();
     const transport = new KubernetesTransport(access);
-    const answer = await transport.send({ method: "GET", path: "/livez", headers: {} }, { timeout: 10_000 });
+    const answer = await transport.send({ method: "GET", path: "/livez", headers: {} }, { timeout: 60_000 });
     expect([answer.body, asked]).toEqual(["1", ["http://cluster.invalid/livez"]]);
     transport.close();
   });

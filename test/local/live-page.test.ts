@@ -106,7 +106,7 @@ describe("the page's server", () => {
       await new Promise((resolve) => setTimeout(resolve, 100));
       return drawn - before;
     };
-    await expect.poll(drawnWithin, { timeout: 15_000 }).toBe(0);
+    await expect.poll(drawnWithin, { timeout: 60_000 }).toBe(0);
     await readUntil(response, /(event: picture.*){2}/s);
   });
 

@@ -50,7 +50,7 @@ describe("the watch of nodes", () => {
 
   const joins = (name: string) =>
     cluster.addNode({ name, labels: { pool: "web" }, providerId: `kwok://${name}` });
-  const soon = { timeout: 10_000, interval: 10 };
+  const soon = { timeout: 60_000, interval: 10 };
 
   async function startWatching(): Promise<void> {
     const begun = Promise.withResolvers<void>();

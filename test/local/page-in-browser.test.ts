@@ -28,7 +28,7 @@ describe.skipIf(!chromium)("the page in a browser", () => {
   afterEach(() => browser.open("about:blank"));
   afterAll(() => browser?.stop());
 
-  const sees = (expression: string) => expect.poll(() => browser.read(expression), { timeout: 15_000 });
+  const sees = (expression: string) => expect.poll(() => browser.read(expression), { timeout: 60_000 });
   const lanes = 'document.querySelectorAll("#picture .lane").length';
   const chosen = 'document.getElementById("chosen").textContent';
 

@@ -15,7 +15,7 @@ const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
 export const settings = readSettings({ cluster: "prod", hold: "10m" });
 export const release = "karpenter-node-holder run --release-only";
 export const stayHeld = "nodes stay held until the holder runs again";
-export const soon = { timeout: 10_000, interval: 10 };
+export const soon = { timeout: 60_000, interval: 10 };
 
 /** Runs on a fake API server, with a folder for their record. */
 export class RunWorld {

@@ -29,7 +29,7 @@ describe("npm start -- --serve", () => {
       );
 
   it("holds its nodes and writes a kubeconfig that opens their cluster", async () => {
-    await expect.poll(heldNodes, { timeout: 10_000 }).toHaveLength(3);
+    await expect.poll(heldNodes, { timeout: 60_000 }).toHaveLength(3);
     const { server } = await kubeconfigLogin(readKubeconfig({ paths: [served.kubeconfig] })).access();
     const answer = await fetch(`${server}/api/v1/nodes`);
     expect(await answer.json()).toMatchObject({ kind: "NodeList", items: { length: 3 } });
