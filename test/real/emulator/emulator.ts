@@ -25,6 +25,7 @@ export const allAwsBehaviour = [
   "endpoints-closed",
   "quiet-queues-wait",
   "concurrency-low",
+  "one-shots-late",
   "past-one-shots-lost",
   "tags-late",
   "events-unordered",
