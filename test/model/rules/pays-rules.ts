@@ -36,7 +36,7 @@ export function mayGo(
   });
 }
 
-/** Looks come once a minute, and a node joins while functions run. */
+/** Looks come at least once a minute, and a node joins while functions run. */
 const slack = minutes(3);
 
 /** What was seen before: when no node of a scope was to be let go last, and until when nodes were left alone. */

@@ -136,7 +136,7 @@ function mayBeGone(
   return at !== undefined && after(since > at ? since : at, takenWithin) > now;
 }
 
-/** Karpenter has ten minutes, and looks come once a minute. */
+/** Karpenter has ten minutes, and looks come at least once a minute. */
 const takenWithin = minutes(12);
 
 /** Launches that are known only by what the cluster shows: a NodeClaim, or else a node that no launch explains. */

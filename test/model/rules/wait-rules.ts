@@ -2,7 +2,7 @@ import { type Duration, minutes } from "../../../lambda/core/duration.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { must } from "./must.ts";
 
-/** Looks come once a minute. */
+/** Looks come at least once a minute. */
 const slack = minutes(2);
 /** So many nodes learn, each by itself. */
 const levels = 8;
