@@ -1,4 +1,4 @@
-import { parseDuration } from "../../lambda/core/duration.ts";
+import { formatDuration, hours, minutes, parseDuration } from "../../lambda/core/duration.ts";
 import { checkSettings, type RawSettings } from "../../lambda/settings.ts";
 
 export type Budget = Readonly<{
@@ -59,6 +59,34 @@ const pays = ({
   holder: { hold: "auto", relaunchCost, evictionCost },
 });
 
+const open = minutes(6);
+
+/** The start of each period in the form of cron, six minutes later; undefined where an hour or a day has no whole number of them. */
+function closes(every: number): string | undefined {
+  if (every % minutes(1) !== 0 || every <= open) return undefined;
+  if (every === hours(1)) return "6 * * * *";
+  if (hours(1) % every === 0) return `6-59/${every / minutes(1)} * * * *`;
+  return every % hours(1) === 0 && hours(24) % every === 0 ? `6 */${every / hours(1)} * * *` : undefined;
+}
+
+/** A budget that allows consolidation in the first six minutes of each period; empty nodes go at any time. */
+function budget(every: string, consolidateAfter = "30s"): Arm | undefined {
+  const period = parseDuration(every) ?? 0;
+  const schedule = closes(period);
+  if (!schedule) return undefined;
+  const closed: Budget = {
+    nodes: "0",
+    reasons: ["Underutilized"],
+    schedule,
+    duration: formatDuration(period - open),
+  };
+  return {
+    name: `budget-every-${every}${consolidateAfter === "30s" ? "" : `-beside-${consolidateAfter}`}`,
+    about: `Karpenter alone, a budget that allows consolidation in six minutes of each ${every} (empty nodes go at any time), \`consolidateAfter: ${consolidateAfter}\``,
+    disruption: { consolidateAfter, budgets: [closed] },
+  };
+}
+
 /** Every arm that the whole comparison runs. */
 export const arms: readonly Arm[] = [
   after("0s"),
@@ -111,6 +139,8 @@ export const arms: readonly Arm[] = [
 /** Names that `armOf` also knows, with any durations. */
 export const armPatterns = [
   "consolidate-after-DURATION",
+  "budget-every-PERIOD (20m, 30m, 2h, … of an hour or a day)",
+  "budget-every-PERIOD-beside-DURATION",
   "hold-DURATION",
   "hold-DURATION-beside-DURATION",
   "auto-RELAUNCHCOST-EVICTIONCOST",
@@ -118,16 +148,18 @@ export const armPatterns = [
 ] as const;
 
 const pattern =
-  /^(?:consolidate-after-(?<after>\w+)|hold-(?<hold>\d\w*)|auto-(?<relaunch>\d\w*)-(?<eviction>\d\w*))(?:-beside-(?<beside>\d\w*))?$/;
+  /^(?:consolidate-after-(?<after>\w+)|budget-every-(?<period>\w+)|hold-(?<hold>\d\w*)|auto-(?<relaunch>\d\w*)-(?<eviction>\d\w*))(?:-beside-(?<beside>\d\w*))?$/;
 
 /** The arm of this name; undefined where there is none. */
 export function armOf(name: string): Arm | undefined {
   const known = arms.find((arm) => arm.name === name);
   if (known) return known;
-  const { after: alone, hold: length, beside, relaunch, eviction } = pattern.exec(name)?.groups ?? {};
-  const lengths = [alone, length, beside, relaunch, eviction];
+  const groups = pattern.exec(name)?.groups ?? {};
+  const { after: alone, period, hold: length, beside, relaunch, eviction } = groups;
+  const lengths = [alone, period, length, beside, relaunch, eviction];
   if (lengths.some((text) => text !== undefined && parseDuration(text) === undefined)) return undefined;
   if (alone) return beside === undefined ? after(alone) : undefined;
+  if (period) return budget(period, beside);
   if (length) return hold(length, beside ?? "0s");
   return relaunch && eviction ? pays({ relaunchCost: relaunch, evictionCost: eviction, beside }) : undefined;
 }

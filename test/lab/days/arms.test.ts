@@ -74,6 +74,13 @@ it("names with other durations are arms, too, and other names are none", () => {
     holder: { hold: "auto", relaunchCost: "2m", evictionCost: "10s" },
   });
   expect(armOf("consolidate-after-90s")).toMatchObject({ disruption: { consolidateAfter: "90s" } });
+  const budgetOf = (name: string) => armOf(name)?.disruption.budgets?.[0];
+  expect(budgetOf("budget-every-1h")).toEqual(armOf("budget-hourly")?.disruption.budgets?.[0]);
+  expect(budgetOf("budget-every-30m")).toMatchObject({ schedule: "6-59/30 * * * *", duration: "24m" });
+  expect(budgetOf("budget-every-2h-beside-5m")).toMatchObject({ schedule: "6 */2 * * *", duration: "1h54m" });
+  expect(armOf("budget-every-2h-beside-5m")).toMatchObject({ disruption: { consolidateAfter: "5m" } });
+  for (const name of ["budget-every-6m", "budget-every-7m", "budget-every-90m", "budget-every-48h"])
+    expect(armOf(name), name).toBeUndefined();
   for (const name of ["consolidate-after-5m-beside-1m", "hold-", "hold-5m-beside-x", "consolidate-after-x"])
     expect(armOf(name), name).toBeUndefined();
 });
