@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { after, type Duration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
+import { after, type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import { isHoldId } from "../../lambda/core/marks/hold-id.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
@@ -11,7 +11,7 @@ import { localWorld } from "../../simulator/local-world.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import { otherCosts, otherValues } from "../support/other-values.ts";
 
-/** What a holder with these settings does in an afternoon in which every setting has something to decide. */
+/** What a holder with these settings does in two hours in which every setting has something to decide. */
 async function playedBy(settings: Settings): Promise<readonly string[]> {
   const clock = new VirtualClock();
   const cluster = new FakeCluster(() => clock.now());
@@ -41,22 +41,22 @@ async function playedBy(settings: Settings): Promise<readonly string[]> {
   );
   at(minutes(10), () => nodeClaims.change("i-drifted", { driftedAt: after(noon, minutes(10)) }));
   // More launches than the cap allows, and one at the end of the breather.
-  for (let minute = 10; minute < 140; minute += 10)
+  for (let minute = 10; minute < 60; minute += 10)
     at(minutes(minute), () => ec2.launch({ joinsAfter: null }));
-  at(minutes(140) + seconds(30), () => ec2.launch({ joinsAfter: null }));
-  at(hours(3), () => ask({ do: "hold", for: "24h30s", reason: "freeze" }));
-  at(hours(3), () => ask({ do: "status" }));
-  await clock.runUntil(after(noon, hours(3) + minutes(10)));
+  at(minutes(60) + seconds(30), () => ec2.launch({ joinsAfter: null }));
+  at(minutes(90), () => ask({ do: "hold", for: "24h30s", reason: "freeze" }));
+  at(minutes(90), () => ask({ do: "status" }));
+  await clock.runUntil(after(noon, minutes(100)));
   await world.close();
   for (const { reason, message } of cluster.events.all()) note(`${reason}: ${message}`);
   return done;
 }
 
-const constant = { cluster: "dev", hold: "20m" };
+const constant = { cluster: "dev", hold: "20m", maxHold: "40m" };
 const played = (raw: RawSettings) => playedBy(readSettings({ ...constant, ...raw }));
 const [usual, usualAuto] = [played({}), played({ hold: "auto" })];
 
-it("the afternoon is the same each time, and a setting that nothing reads changes nothing in it", async () => {
+it("two hours are the same each time, and a setting that nothing reads changes nothing in them", async () => {
   expect((await usual).length).toBeGreaterThan(10);
   const unread = { ...readSettings(constant), unread: "of no effect" };
   expect(await playedBy(unread)).toEqual(await usual);
