@@ -75,14 +75,12 @@ const shortest = hours(48);
 const begunBefore = minutes(3);
 
 const tried: Duration = minutes(5);
-/** Of each hour, underutilized nodes may go in the last six minutes. */
-const scheduledBudget = {
-  nodes: "0",
-  schedule: "0 * * * *",
-  duration: "54m",
-  reasons: ["Underutilized"],
-};
-const opensAt = 54;
+/** Underutilized nodes may go in the last six minutes of each hour, or of each half. */
+const scheduledBudgets = [
+  { minutes: 60, schedule: "0 * * * *" },
+  { minutes: 30, schedule: "0,30 * * * *" },
+] as const;
+const open = 6;
 
 /** Ranks settings of Karpenter and of the holder by one price: node time, launches and evictions. */
 export function rank(history: History, question: Question): Ranking {
@@ -154,14 +152,17 @@ function policies(question: Question, learns: boolean): readonly Named[] {
       { isFor: consolidates, disruption: () => ({ consolidationPolicy: "WhenEmpty" }) },
       ({ reason, at }) => (reason === "Underutilized" ? undefined : at),
     ),
-    ...ofNodePools(
-      "budget 6 of 60 min",
-      {
-        isFor: consolidates,
-        disruption: ({ spec }) => ({ budgets: [...spec.disruption.budgets, scheduledBudget] }),
-      },
-      ({ reason, at }) => (reason === "Underutilized" ? nextOpening(at) : at),
-    ),
+    ...scheduledBudgets.flatMap(({ minutes: period, schedule }) => {
+      const budget = { nodes: "0", schedule, duration: `${period - open}m`, reasons: ["Underutilized"] };
+      return ofNodePools(
+        `budget ${open} of ${period} min`,
+        {
+          isFor: consolidates,
+          disruption: ({ spec }) => ({ budgets: [...spec.disruption.budgets, budget] }),
+        },
+        ({ reason, at }) => (reason === "Underutilized" ? nextOpening(at, minutes(period)) : at),
+      );
+    }),
   ];
   return [
     { name: "as it is", policy: { waits: ({ at }) => at } },
@@ -212,9 +213,9 @@ type OnHold = Parameters<Policy["waits"]>[1];
 const isHeld = (hold: OnHold, { at }: Removal): hold is NonNullable<OnHold> =>
   hold !== undefined && after(hold.startedAt, begunBefore) <= at;
 
-function nextOpening(at: Date): Date {
-  const minute = at.getTime() % hours(1);
-  return minute >= minutes(opensAt) ? at : after(at, minutes(opensAt) - minute);
+function nextOpening(at: Date, period: Duration): Date {
+  const opensIn = period - minutes(open) - (at.getTime() % period);
+  return after(at, Math.max(0, opensIn));
 }
 
 function judge(

@@ -70,20 +70,17 @@ function closes(every: number): string | undefined {
 }
 
 /** A budget that allows consolidation in the first six minutes of each period; empty nodes go at any time. */
-function budget(every: string, consolidateAfter = "30s"): Arm | undefined {
+function budget(every: string, consolidateAfter = "30s"): Arm {
   const period = parseDuration(every) ?? 0;
-  const schedule = closes(period);
-  if (!schedule) return undefined;
-  const closed: Budget = {
-    nodes: "0",
-    reasons: ["Underutilized"],
-    schedule,
-    duration: formatDuration(period - open),
-  };
+  const schedule = closes(period) ?? "";
+  const duration = formatDuration(period - open);
   return {
     name: `budget-every-${every}${consolidateAfter === "30s" ? "" : `-beside-${consolidateAfter}`}`,
-    about: `Karpenter alone, a budget that allows consolidation in six minutes of each ${every} (empty nodes go at any time), \`consolidateAfter: ${consolidateAfter}\``,
-    disruption: { consolidateAfter, budgets: [closed] },
+    about: `Karpenter alone, a budget that allows consolidation in six minutes of each ${every === "1h" ? "hour" : every} (empty nodes go at any time), \`consolidateAfter: ${consolidateAfter}\``,
+    disruption: {
+      consolidateAfter,
+      budgets: [{ nodes: "0", reasons: ["Underutilized"], schedule, duration }],
+    },
   };
 }
 
@@ -110,15 +107,8 @@ export const arms: readonly Arm[] = [
     about: "Karpenter alone, a budget that lets only empty nodes go, `consolidateAfter: 30s`",
     disruption: { consolidateAfter: "30s", budgets: [{ nodes: "0", reasons: ["Underutilized"] }] },
   },
-  {
-    name: "budget-hourly",
-    about:
-      "Karpenter alone, a budget that allows consolidation in six minutes of each hour (empty nodes go at any time), `consolidateAfter: 30s`",
-    disruption: {
-      consolidateAfter: "30s",
-      budgets: [{ nodes: "0", reasons: ["Underutilized"], schedule: "6 * * * *", duration: "54m" }],
-    },
-  },
+  { ...budget("1h"), name: "budget-hourly" },
+  budget("30m"),
   hold("20m", "0s"),
   hold("20m", "30s"),
   hold("10m", "30s"),
@@ -159,7 +149,7 @@ export function armOf(name: string): Arm | undefined {
   const lengths = [alone, period, length, beside, relaunch, eviction];
   if (lengths.some((text) => text !== undefined && parseDuration(text) === undefined)) return undefined;
   if (alone) return beside === undefined ? after(alone) : undefined;
-  if (period) return budget(period, beside);
+  if (period) return closes(parseDuration(period) ?? 0) ? budget(period, beside) : undefined;
   if (length) return hold(length, beside ?? "0s");
   return relaunch && eviction ? pays({ relaunchCost: relaunch, evictionCost: eviction, beside }) : undefined;
 }

@@ -34,13 +34,13 @@ const isAvailableIn = (name: string, version: string): boolean => {
 export const armNames: readonly string[] = arms.map(({ name }) => name);
 
 /** Karpenter's own settings that came closest to the holder, and the holder. */
-const rivals = ["consolidate-after-5m", "budget-hourly", "hold-20m", "auto", "auto-evictions"];
-const rivalsOfWork = ["consolidate-after-5m", "budget-hourly", "auto", "auto-evictions"];
-const strongest = ["budget-hourly", "auto"];
+const strongest = ["budget-hourly", "budget-every-30m", "auto"];
+const rivalsOfWork = ["consolidate-after-5m", "auto-evictions", ...strongest];
+const rivals = ["hold-20m", ...rivalsOfWork];
 
 /**
  * The whole comparison: a day with every arm on the newest version, and with the strongest ones on two more seeds and on
- * 1.13 (the last in which a node within its `consolidateAfter` may still be filled); the two strongest on mixed sizes, on two
+ * 1.13 (the last in which a node within its `consolidateAfter` may still be filled); the strongest on mixed sizes, on two
  * families and on all versions; single kinds of work, and a week.
  */
 export function wholeComparison(versions: readonly string[]): readonly Spec[] {
@@ -63,6 +63,6 @@ export function wholeComparison(versions: readonly string[]): readonly Spec[] {
     ...chosen({ types: ["four", "families"], karpenter: [newest, ...before], arms: strongest }),
     ...chosen({ karpenter: others, arms: strongest }),
     ...chosen({ sources: ["bursts", "ci", "shrinking"].map(named), arms: rivalsOfWork }),
-    ...chosen({ sources: [named("week")], seeds: [1], arms: ["consolidate-after-5m", ...strongest] }),
+    ...chosen({ sources: [named("week")], seeds: [1], arms: strongest }),
   ];
 }

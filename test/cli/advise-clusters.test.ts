@@ -94,7 +94,7 @@ describe("advise on a cluster", () => {
     const holders = ["as it is", "hold=20m", "hold=auto"];
     expect(await tried("general-purpose")).toEqual(holders);
     expect(await tried("own")).toEqual(
-      [...holders, "WhenEmpty", "budget 6 of 60 min", "consolidateAfter 5m"].toSorted(),
+      [...holders, "WhenEmpty", "budget 6 of 30 min", "budget 6 of 60 min", "consolidateAfter 5m"].toSorted(),
     );
   });
 

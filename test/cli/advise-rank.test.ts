@@ -34,7 +34,15 @@ describe("a ranking", () => {
     const { candidates, per } = rank(churned(), question());
     expect(per).toBe("in that time");
     expect(candidates.map(({ name }) => name).toSorted()).toEqual([
-      ...["WhenEmpty", "as it is", "budget 6 of 60 min", "consolidateAfter 5m", "hold=20m", "hold=auto"],
+      ...[
+        "WhenEmpty",
+        "as it is",
+        "budget 6 of 30 min",
+        "budget 6 of 60 min",
+        "consolidateAfter 5m",
+        "hold=20m",
+        "hold=auto",
+      ],
     ]);
     for (const { nodeHours, launches, evictions, saves } of candidates)
       expect(saves).toBeCloseTo((5 * launches + 3 * evictions) / 60 - nodeHours);
@@ -130,9 +138,10 @@ describe("a ranking", () => {
     expect(minutesOf(lived, "hold=20m")).toBeCloseTo(17);
   });
 
-  it("lets the budget hold underutilized nodes back to the last six minutes of the hour, and empty ones not", () => {
+  it("lets the budget hold underutilized nodes back to the last six minutes of the hour, or of its half, and empty ones not", () => {
     const lived = history([], [removal(10), removal(56), removal(5, { reason: "Empty" })]);
     expect(minutesOf(lived, "budget 6 of 60 min")).toBeCloseTo(44);
+    expect(minutesOf(lived, "budget 6 of 30 min")).toBeCloseTo(14);
   });
 
   it("tries only what a NodePool does not have already", () => {

@@ -11,6 +11,7 @@ const own = [
   ["#bf3989", "#db61a2"],
   ["#59636e", "#b6bfc9"],
   ["#cf222e", "#ff7b72"],
+  ["#e0705f", "#ffb4a8"],
 ] as const;
 const holders = [
   ["#0969da", "#58a6ff"],
