@@ -4,10 +4,11 @@ import { cheapest } from "./compare.ts";
 import { type ArmRuns, type Group, meanOf } from "./groups.ts";
 import { whole } from "./table.ts";
 
-/** What the README shows: a usual setting, the strongest rival, and the holder with a constant hold and with `auto`. */
+/** What the README shows: a usual setting, the strongest rivals, and the holder with a constant hold and with `auto`. */
 const shown: Readonly<Record<string, string>> = {
   "consolidate-after-5m": "`consolidateAfter: 5m`",
-  "budget-hourly": "a budget with a schedule",
+  "budget-hourly": "a budget that opens each hour",
+  "budget-every-30m": "a budget that opens each half hour",
   "hold-20m": "node holder, `hold=20m`",
   auto: "**node holder, `hold=auto`**",
 };

@@ -140,7 +140,7 @@ it("the README has the strongest rival and the holder, of the versions that the 
   const rows = summary.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
   expect(rows.slice(2, 6).map((cells) => cells.slice(1, -1))).toEqual([
     ["1.15", "`consolidateAfter: 5m`", "7", "2", "1,210", "1.19"],
-    ["1.15", "a budget with a schedule", "7", "2", "1,010", "1.00"],
+    ["1.15", "a budget that opens each hour", "7", "2", "1,010", "1.00"],
     ["1.15", "node holder, `hold=20m`", "7", "2", "1,310", "1.29"],
     ["1.15", "**node holder, `hold=auto`**", "7", "2", "910", "0.90"],
   ]);
