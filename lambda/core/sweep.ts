@@ -23,14 +23,19 @@ export type All = Readonly<{
   isLeft: boolean;
   orphaned: Changed;
   records: readonly ScopeRecord[];
-  marked: readonly SeenNode[];
 }>;
+
+/** What was found before anything was done: every record, and the marked nodes unless they could not be listed. */
+type Found = Readonly<{ records: readonly ScopeRecord[]; marked?: readonly SeenNode[] }>;
 
 /**
  * A pass over every scope, and the removal of orphaned marks: what a crash, a lost event or a failed one-shot left. Nodes
  * and NodeClaims are read once for all of them. What one pass has no time for, the next one does.
  */
-export async function reconcileAll(context: PassContext): Promise<All> {
+export async function reconcileAll(
+  context: PassContext,
+  onFound: (found: Found) => void = () => {},
+): Promise<All> {
   const { clock, holds, nodes } = context;
   const [view, marked] = await Promise.all([
     readView(context, wholeCluster, true),
@@ -38,6 +43,7 @@ export async function reconcileAll(context: PassContext): Promise<All> {
   ]);
   // Read after the nodes: a hold is recorded before its first mark, so a mark seen above has its hold here.
   const { records, problems } = await holds.all();
+  onFound({ records, ...(!("error" in marked) && { marked }) });
   const byScope = new Map(records.map((record) => [record.scope, record]));
   const order = scopesToSweep(context, records, view);
   const outcomes: Outcome[] = [];
@@ -62,15 +68,17 @@ export async function reconcileAll(context: PassContext): Promise<All> {
     ...problems.map((error) => () => Promise.reject(error)),
     async () => context.nodeEvents?.write(context),
   ]);
-  return { outcomes, isLeft, orphaned, records, marked: "error" in marked ? [] : marked };
+  return { outcomes, isLeft, orphaned, records };
 }
 
 /** What the schedule of sweeps does. */
 export async function sweep(context: PassContext): Promise<void> {
-  const all = await reconcileAll(context);
-  measure(context, all);
+  // Measured at once: a scope that fails must not hide how long another one is held.
+  const { records } = await reconcileAll(context, (found) => measure(context, found));
+  // Last: where it is missing, an alarm takes it that no sweep has ended.
+  context.metrics.add("HoldActive", records.filter(({ hold }) => hold).length);
   await attemptAll([
-    () => reportWeek(context, all.records),
+    () => reportWeek(context, records),
     () => context.journal.noteSweep(context.clock.now()),
   ]);
 }
@@ -169,7 +177,7 @@ async function releaseOrphanedMarks(
   return changed;
 }
 
-function measure({ clock, metrics, rules }: PassContext, { records, marked }: All): void {
+function measure({ clock, metrics, rules }: PassContext, { records, marked }: Found): void {
   const now = clock.now().getTime();
   // The limit of a hold that pays counts from its last launch; Jobs have a day more.
   const started = records.flatMap(({ launchHold }) => {
@@ -178,7 +186,6 @@ function measure({ clock, metrics, rules }: PassContext, { records, marked }: Al
     const jobs = isEnding ? jobsEndWithin : 0;
     return [(rules.auto && !isConstant ? lastLaunchAt : startedAt).getTime() + jobs];
   });
-  metrics.add("HoldActive", records.filter(({ hold }) => hold).length);
   metrics.add("OldestHoldMs", now - started.reduce((a, b) => Math.min(a, b), now));
-  metrics.add("NodesHeldNow", marked.length);
+  if (marked) metrics.add("NodesHeldNow", marked.length);
 }

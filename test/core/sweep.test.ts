@@ -129,6 +129,10 @@ describe("what fails", () => {
     );
     expect(world.nodes.marks()).toEqual({ web: first });
     expect(await world.journal.lastSweep()).toBeUndefined();
+    const { metrics } = world;
+    // A scope that always fails must not hide from an alarm that another one is held for too long.
+    expect([metrics.all("OldestHoldMs"), metrics.all("NodesHeldNow")]).toEqual([[minutes(25)], [2]]);
+    expect(metrics.all("HoldActive")).toEqual([]);
   });
 
   it("to be read of NodeClaims is no reason to hold for longer", async () => {
@@ -148,6 +152,8 @@ describe("what fails", () => {
     nodes.listMarked = () => Promise.reject(new Error("the marks were not listed"));
     await expect(sweep({ ...context(), nodes })).rejects.toThrow("the marks were not listed");
     expect([world.nodes.marks(), await world.journal.lastSweep()]).toEqual([{}, undefined]);
+    const { metrics } = world;
+    expect([metrics.all("OldestHoldMs"), metrics.all("NodesHeldNow")]).toEqual([[minutes(25)], []]);
   });
 
   it("to be read of one item is reported after all others are done", async () => {
