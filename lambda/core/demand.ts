@@ -26,6 +26,8 @@ export type DemandFacts = Readonly<{
 export type Demand = Readonly<{
   /** Until when nodes are held; undefined: they are not. */
   until: Date | undefined;
+  /** When a pause ends after which requests go on. */
+  resumesAt: Date | undefined;
   silence: Silence;
   /** The launches, by when they count; and those after which nodes are still to be held. */
   launches: readonly Launch[];
@@ -52,9 +54,11 @@ export function demandOf(facts: DemandFacts): Demand {
   const requests = requestsThatCount(record, silence, now);
   const asked = requests.filter((one) => isOn(one, now));
   const ends = [...(end && !isOver ? [end.at] : []), ...asked.map(({ until }) => until)];
-  const mayHold = whyLeftOut(rules, record.scope) === undefined && !isPaused(silence);
+  const until = whyLeftOut(rules, record.scope) === undefined ? latest(ends) : undefined;
+  const pausedUntil = isPaused(silence) ? silence.quiet?.until : undefined;
   return {
-    until: mayHold ? latest(ends) : undefined,
+    until: pausedUntil ? undefined : until,
+    resumesAt: until && pausedUntil && pausedUntil < until ? pausedUntil : undefined,
     ...{ silence, launches, holding: launchesThatHold(ofLaunches) },
     ...{ launchHold, end, isOver, requests, asked },
   };

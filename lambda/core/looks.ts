@@ -12,6 +12,8 @@ type LookFacts = Readonly<{
   launches: readonly Launch[];
   /** Until when nodes are held. */
   until: Date | undefined;
+  /** When a pause ends after which they are held again. */
+  resumesAt?: Date | undefined;
   /** Until when somebody asks for that, so that drifted nodes are held, too. */
   requestedUntil?: Date | undefined;
   rules: Rules;
@@ -29,26 +31,32 @@ const clocksDiffer: Duration = seconds(5);
 
 /** When to look at a scope again, and what is to be set for that. */
 export function looksOf(facts: LookFacts): NextLooks {
-  const { record, nodes, launches, until, requestedUntil, rules, now } = facts;
-  const { oneShot, message } = record.looks;
-  if (!until) return { looks: record.looks };
+  const { record, nodes, launches, until, resumesAt, requestedUntil, rules, now } = facts;
+  const { message } = record.looks;
+  if (!until) return resumesAt ? oneShotAt(resumesAt, facts) : { looks: record.looks };
   // A request lets no node go, so its pods are not read.
   const nextReadAt = requestedUntil ? undefined : nodes?.nextReadAt;
   const others = [requestedUntil, nodes?.nextDriftEnd, nextReadAt, nextDelayEnd(launches, rules, now)];
   const next = others.flatMap((time) => (time && time > now ? [time] : [])).reduce(earlier, until);
-  const at = next <= after(now, soonest) ? soonestAfter(now) : next;
-  const isSet = oneShot !== undefined && oneShot > after(now, soonest) && oneShot <= at;
-
+  const set = oneShotAt(next, facts);
   const wanted = messageOf(facts);
   const latest = after(now, wanted ? wanted.delay + clocksDiffer : mostAhead);
   const isSent = message !== undefined && message > after(now, clocksDiffer) && message <= latest;
   const sending = isSent ? undefined : wanted;
   const nextMessage = sending ? after(now, sending.delay) : isSent ? message : undefined;
   return {
-    looks: { oneShot: isSet ? oneShot : at, ...(nextMessage && { message: nextMessage }) },
-    ...(!isSet && { oneShot: at }),
+    ...set,
+    looks: { ...set.looks, ...(nextMessage && { message: nextMessage }) },
     ...(sending && { message: sending }),
   };
+}
+
+/** The one-shot for this time, unless one that is set comes sooner. */
+function oneShotAt(next: Date, { record, now }: LookFacts): NextLooks {
+  const { oneShot } = record.looks;
+  const at = next <= after(now, soonest) ? soonestAfter(now) : next;
+  const isSet = oneShot !== undefined && oneShot > after(now, soonest) && oneShot <= at;
+  return isSet ? { looks: { oneShot } } : { looks: { oneShot: at }, oneShot: at };
 }
 
 /** When the next one-shot may come, in steps, so that concurrent invocations set the same one. */

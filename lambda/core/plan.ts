@@ -51,7 +51,7 @@ export type Plan = Readonly<{
 export function planScope(facts: PlanFacts): Plan {
   const { record, rules, now } = facts;
   const demand = demandOf(facts);
-  const { until, asked, launchHold } = demand;
+  const { until, resumesAt, asked, launchHold } = demand;
   const isRequested = asked.length > 0;
   const launches = seenIn(demand, facts);
   const next = recordAfter(facts, demand, launches.news);
@@ -61,8 +61,9 @@ export function planScope(facts: PlanFacts): Plan {
   const { counted } = launches;
   const figured = { ...facts, ...demand, isRequested, goesOn, counted, since };
   const remembered = withFigures(started.record, figured);
-  const looks = looksOf({ ...facts, until, requestedUntil: latest(asked.map((one) => one.until)) });
-  const written = remembered.hold ? { ...remembered, looks: looks.looks } : remembered;
+  const requestedUntil = latest(asked.map((one) => one.until));
+  const looks = looksOf({ ...facts, record: started.record, until, resumesAt, requestedUntil });
+  const written = { ...remembered, looks: looks.looks };
   const dueAt = dueOf(record, rules);
   return {
     record: written,

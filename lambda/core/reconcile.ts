@@ -181,9 +181,11 @@ async function sendLooks(context: PassContext, scope: Scope, plan: Plan): Promis
   const { oneShot, message, record } = plan;
   await attemptAll([
     async () => {
-      if (!oneShot || !record.hold) return;
-      const result = await context.schedules.arm(scope, record.hold.id, oneShot);
-      context.log.info("one-shot set", { scope, holdId: record.hold.id, at: oneShot, result });
+      if (!oneShot) return;
+      // After a pause comes a hold that has no id yet; to the one-shot its scope matters alone.
+      const holdId = record.hold?.id ?? context.ids.newHoldId(context.clock.now());
+      const result = await context.schedules.arm(scope, holdId, oneShot);
+      context.log.info("one-shot set", { scope, holdId, at: oneShot, result });
     },
     async () => {
       if (message)

@@ -113,16 +113,20 @@ export const emptyRecord = (scope: Scope): ScopeRecord => ({
   looks: {},
 });
 
-/** The record with another hold, whose id is younger than that of the present one. */
-export const withNewHold = (record: ScopeRecord, hold: Hold): ScopeRecord => ({
-  ...record,
-  hold: { ...hold, id: youngerId(hold.id, record.hold?.id) },
-  figures: noFigures,
-});
+/** The record with another hold, whose id is younger than that of the present one. Its one-shot is yet to be set. */
+export function withNewHold(record: ScopeRecord, hold: Hold): ScopeRecord {
+  const { oneShot: _, ...looks } = record.looks;
+  return {
+    ...record,
+    hold: { ...hold, id: youngerId(hold.id, record.hold?.id) },
+    figures: noFigures,
+    looks,
+  };
+}
 
 /** The record once no node has the mark of its hold. */
 export function withoutHold({ hold: _, watched: _w, account, ...record }: ScopeRecord): ScopeRecord {
-  return { ...record, ...(account && { account: withoutNodes(account) }), figures: noFigures, looks: {} };
+  return { ...record, ...(account && { account: withoutNodes(account) }), figures: noFigures };
 }
 
 /** The hold of a record as history will report it. */

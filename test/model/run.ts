@@ -73,16 +73,14 @@ async function passOnTime(stage: Stage, time: Duration, check: () => void): Prom
   if (time > 0) await stage.pass(end.getTime() - world.time.getTime());
 }
 
-/** A drift is seen by the next look, which may be a sweep, and so is a request after a pause. */
+/** A drift is seen by the next look, which may be a sweep. */
 function checkInTime({ world, watcher, karpenter }: Stage, since: Map<string, Date>): void {
   const looks = world.queue.messages.filter(({ body }) => body.includes('"kind":"scope"'));
   const ofScopes = Object.groupBy(looks, ({ body }) => body);
   // One that waits for a minute, one that is about to arrive, and the one that follows it.
   for (const [body, same = []] of Object.entries(ofScopes))
     must(same.length <= 3, "a scope is looked for by few messages at a time", () => body);
-  const left = watcher
-    .unfinished()
-    .filter(({ text, isAfterPause }) => !isAfterPause && !karpenter.drifting.has(text.split(" ")[0] ?? ""));
+  const left = watcher.unfinished().filter(({ text }) => !karpenter.drifting.has(text.split(" ")[0] ?? ""));
   const texts = new Set([...left.map(({ text }) => text), ...watcher.overdue()]);
   for (const text of since.keys()) if (!texts.has(text)) since.delete(text);
   for (const text of texts) {

@@ -69,4 +69,35 @@ describe("a pause", () => {
     await world.pass(minutes(45));
     expect(world.metrics.total("LaunchesIgnored")).toBe(1);
   });
+
+  it.each(["cluster", "nodepool"] as const)(
+    "holds again what requests outlive it, without a sweep: scope=%s",
+    async (by) => {
+      const world = twoNodes({ scope: by });
+      world.addNode("other", { pool: "other" });
+      world.sweepEvery = undefined;
+      const scope = by === "cluster" ? by : "nodepool/default";
+      await world.control({ do: "hold", for: "2h", scope });
+      await world.pass(minutes(5));
+      await world.control({ do: "pause", for: "1h", reason: "upgrade" });
+      await world.pass(minutes(30));
+      if (by === "nodepool")
+        world.sendHold({ cause: "window", name: "morning", for: "1h", scope: "nodepool/other" });
+      await world.pass(minutes(29));
+      const before = world.heldNodes();
+      await world.pass(minutes(2));
+      expect([before, world.heldNodes()]).toEqual([[], ["a", "b", "other"]]);
+      expect(world.oneShots.fired.size).toBeLessThan(8);
+      await world.pass(minutes(60));
+      expect([world.heldNodes(), world.oneShots.armed.size]).toEqual([[], 0]);
+    },
+  );
+
+  it("sets no one-shot for requests that end before it", async () => {
+    const world = twoNodes();
+    await world.control({ do: "hold", for: "30m" });
+    await world.control({ do: "pause", for: "1h", reason: "upgrade" });
+    await world.pass(minutes(40));
+    expect(world.oneShots.armed.size).toBe(0);
+  });
 });

@@ -28,8 +28,6 @@ export type Unfinished = Readonly<{
   needs: readonly string[];
   isForSweeps?: true;
   isClosing?: true;
-  /** A request holds again after a pause: no message says so. */
-  isAfterPause?: boolean;
 }>;
 
 type Facts = Readonly<{
@@ -53,9 +51,7 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   const { scope, hold, unreadable } = record;
   if (unreadable) yield { scope, text: `the record of ${scope} cannot be read`, needs: [] };
   const isHeld = isSurelyHeld(known, world.time, skew);
-  const isAfterPause = isAfterPauseOnly(known, world.time, skew);
-  if (isHeld && (!hold || hold.ended))
-    yield { scope, text: `${scope} is to be held`, needs: [], isAfterPause };
+  if (isHeld && (!hold || hold.ended)) yield { scope, text: `${scope} is to be held`, needs: [] };
   if (!hold) return;
   const isOver = hold.ended || isSurelyFree(known, world.time, skew);
   if (isOver && !mayBeMarked(hold, record, after(world.time, -2 * skew)))
@@ -69,14 +65,6 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   const isSet =
     shots.some(({ at }) => at <= latest) || world.oneShots.hasFired(hold.id, record.looks.oneShot);
   if (!isSet) yield { scope, text: `no one-shot for ${hold.id}`, needs: ["arm"], isForSweeps: true };
-}
-
-/** Whether no hold is on, and nothing but a request needs one, which a pause may have ended. */
-function isAfterPauseOnly(known: Known, now: Date, skew: number): boolean {
-  const { hold } = known.record;
-  if ([known.record, known.whole].every((one) => one?.quiet?.kind !== "paused")) return false;
-  const isOfLaunch = isSurelyHeld({ ...known, record: { ...known.record, requests: [] } }, now, skew);
-  return (!hold || hold.ended !== undefined) && !isOfLaunch;
 }
 
 /** A hold that ends within a minute of its start, or of a launch, is left for this minute: it may still be marked. */
@@ -119,8 +107,7 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
   const isTheirs = isOlder
     ? ![undefined, "true"].includes(value)
     : label !== undefined || value !== undefined;
-  const isAfterPause = isAfterPauseOnly(known, time, skew);
-  if (!isTheirs) yield { scope, text: `${name} lacks a mark of ${scope}`, needs, isAfterPause };
+  if (!isTheirs) yield { scope, text: `${name} lacks a mark of ${scope}`, needs };
 }
 
 /** Whether a node may be without a mark because it was let go. On a good day it is marked again when nobody takes it who may. */
