@@ -54,21 +54,35 @@ export function whyUnusable(
   return inVpc ? undefined : unreachable;
 }
 
-const everyAddress = "0.0.0.0/0";
-
 /** Why a function that is in no VPC cannot reach a cluster's API; undefined when it can. */
 export function unreachableFromOutside(
   cluster: string,
-  { endpointPublicAccess, publicAccessCidrs }: VpcConfigResponse = {},
+  { endpointPublicAccess, endpointPrivateAccess, publicAccessCidrs }: VpcConfigResponse = {},
 ): Unusable | undefined {
-  const remedy =
-    `cdk deploy -c cluster=${cluster} -c vpc=SUBNETS,SECURITY-GROUPS, ` +
-    "with subnets from which the cluster's private endpoint can be reached";
+  const subnets =
+    endpointPrivateAccess === false
+      ? "whose NAT gateway has one of these addresses: the cluster has no private endpoint"
+      : "from which the cluster's private endpoint can be reached";
+  const remedy = `cdk deploy -c cluster=${cluster} -c vpc=SUBNETS,SECURITY-GROUPS, with subnets ${subnets}`;
   if (endpointPublicAccess === false) {
     return { reason: `${cluster} has a private endpoint only, and the functions are in no VPC`, remedy };
   }
-  if (!Array.isArray(publicAccessCidrs) || publicAccessCidrs.includes(everyAddress)) return undefined;
+  if (!Array.isArray(publicAccessCidrs) || areAllAddresses(publicAccessCidrs)) return undefined;
   const allowed = publicAccessCidrs.join(", ");
   const reason = `the endpoint of ${cluster} answers ${allowed} only, and the functions are in no VPC`;
   return { reason, remedy };
+}
+
+/** Whether these blocks together are every IPv4 address, of which a function outside of a VPC may have any. */
+function areAllAddresses(blocks: readonly unknown[]): boolean {
+  const ranges = blocks.flatMap((block) => {
+    const [, address, bits] = /^(\d+\.\d+\.\d+\.\d+)\/(\d+)$/.exec(String(block)) ?? [];
+    if (address === undefined) return [];
+    const from = address.split(".").reduce((sum, part) => sum * 256 + Number(part), 0);
+    return { from, to: from + 2 ** (32 - Number(bits)) };
+  });
+  const covered = ranges
+    .toSorted((a, b) => a.from - b.from)
+    .reduce((end, { from, to }) => (from <= end ? Math.max(end, to) : end), 0);
+  return covered === 2 ** 32;
 }

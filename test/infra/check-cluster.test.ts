@@ -36,6 +36,12 @@ const describes = (about: object) => json({ cluster: { ...usable, ...about } });
 const closed = describes({ resourcesVpcConfig: { endpointPublicAccess: false } });
 const addresses = (...publicAccessCidrs: string[]) =>
   describes({ resourcesVpcConfig: { endpointPublicAccess: true, publicAccessCidrs } });
+const publicOnly = {
+  resourcesVpcConfig: {
+    ...{ endpointPublicAccess: true, endpointPrivateAccess: false },
+    publicAccessCidrs: ["203.0.113.0/24"],
+  },
+};
 
 it.each([
   ["does not exist", none, /^there is no EKS cluster prod .*\nCheck the name/],
@@ -44,9 +50,16 @@ it.each([
   ["is closed to functions outside of a VPC", closed, /private endpoint only.*\n.*-c vpc=/],
   [
     "answers some addresses only",
-    addresses("203.0.113.0/24", "::/1"),
-    /203.0.113.0\/24, ::\/1 only.*\n.*vpc=/,
+    addresses("203.0.113.0/24", "::/0"),
+    /203.0.113.0\/24, ::\/0 only.*\n.*vpc=.*private endpoint/,
   ],
+  [
+    "has no private endpoint either",
+    describes(publicOnly),
+    /0\/24 only.*\n.*vpc=.*NAT gateway has one of these/,
+  ],
+  ["answers half of all addresses twice", addresses("128.0.0.0/1", "128.0.0.0/2"), /\/2 only/],
+  ["answers no addresses between", addresses("0.0.0.0/1", "192.0.0.0/2", "nonsense"), /only/],
 ])("a deployment for a cluster that %s is refused, with what to do", async (_, answer, why) => {
   expect(await check(answer)).toMatchObject({ errors: [expect.stringMatching(why)], printed: [] });
 });
@@ -54,6 +67,7 @@ it.each([
 it.each([
   ["the cluster can have a holder", describes({}), {}],
   ["the cluster answers every address", addresses("0.0.0.0/0"), {}],
+  ["the cluster answers every address by parts", addresses("128.0.0.0/1", "::/0", "0.0.0.0/1"), {}],
   ["the functions of a private cluster are in its VPC", closed, { vpc }],
 ])("a deployment is not refused where %s", async (_, answer, props) => {
   expect(await check(answer, props)).toMatchObject({ errors: [], printed: [] });
