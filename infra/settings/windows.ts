@@ -47,7 +47,9 @@ export function problemsOfTrigger(
 export function problemsOfWindow(window: Window, limits: Limits): string[] {
   const { schedule, timeZone } = window;
   const problems = problemsOfTrigger(window, limits, longestWindow);
-  if (!isSchedule(schedule))
+  const read = checkSchedule(schedule);
+  if (read === "never") problems.push(`schedule must name a day from ${firstYear} on, not "${schedule}"`);
+  if (read === "wrong")
     problems.push(
       "schedule must be cron(…) with six fields and ? for one of day of month and day of week, rate(…) or at(…), " +
         `like cron(0 8 ? * MON-FRI *), not "${schedule}"`,
@@ -66,28 +68,61 @@ export const problemsOfName = (name: string): string[] => [
   ...(/<.*>/.test(name) ? [`name must not be "${name}": EventBridge reads <…> as a placeholder`] : []),
 ];
 
-/** A field of a cron expression: values, ranges and steps, or what only this field knows. */
-function field(value: string, ...others: string[]): RegExp {
-  const item = `(?:\\*|${value}(?:-${value})?)(?:/\\d+)?`;
-  return new RegExp(`^(?:${[`${item}(?:,${item})*`, ...others].join("|")})$`, "i");
+const months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+const weekdays = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+
+/** The values of a field of a cron expression, from values, ranges and steps; undefined where it is none. */
+function valuesOf(text: string, [least, most]: readonly [number, number], names: readonly string[] = []) {
+  const numberOf = (value: string) => {
+    const number = /^\d+$/.test(value) ? Number(value) : names.indexOf(value) + least || -1;
+    return number >= least && number <= most ? number : undefined;
+  };
+  const values: number[] = [];
+  for (const item of text.split(",")) {
+    const [, first = "", last, step] = /^(\*|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(item) ?? [];
+    const from = first === "*" && last === undefined ? least : numberOf(first);
+    const to = last !== undefined ? numberOf(last) : first === "*" || step !== undefined ? most : from;
+    if (from === undefined || to === undefined || Number(step ?? 1) === 0) return undefined;
+    const end = to < from ? to + most - least + 1 : to;
+    for (let value = from; value <= end; value += Number(step ?? 1))
+      values.push(value > most ? value - most + least - 1 : value);
+  }
+  return values;
 }
 
-function isSchedule(schedule: string): boolean {
-  if (/^rate\([1-9]\d* (minute|hour|day)s?\)$/.test(schedule)) return true;
-  if (/^at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)$/.test(schedule)) return true;
-  const dayOfMonth = "(?:0?[1-9]|[12]\\d|3[01])";
-  const dayOfWeek = "(?:[1-7]|SUN|MON|TUE|WED|THU|FRI|SAT)";
-  const expected = [
-    field("[0-5]?\\d"),
-    field("(?:[01]?\\d|2[0-3])"),
-    field(dayOfMonth, "\\?", "LW?", `${dayOfMonth}W`),
-    field("(?:0?[1-9]|1[0-2]|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC)"),
-    field(dayOfWeek, "\\?", `${dayOfWeek}?L`, `${dayOfWeek}#[1-5]`),
-    field("(?:19[789]\\d|2[01]\\d\\d)"),
-  ];
-  const found = /^cron\((.*)\)$/.exec(schedule)?.[1]?.trim().split(/\s+/) ?? [];
-  const fits = found.length === expected.length && expected.every((one, i) => one.test(found[i] ?? ""));
-  return fits && (found[2] === "?") !== (found[4] === "?");
+/** The days of which a month must have one; undefined where the field is none. */
+function daysOf(dayOfMonth: string, weekday: string): readonly number[] | undefined {
+  if ((dayOfMonth === "?") === (weekday === "?")) return undefined;
+  if (/^LW?$/.test(dayOfMonth)) return [1];
+  if (weekday === "?") return valuesOf(dayOfMonth.replace(/^(\d+)W$/, "$1"), [1, 31]);
+  const [, day = weekday, week = 1] = /^(.*)(?:#([1-5])|L)$/.exec(weekday) ?? [];
+  const isOne = day === weekday || (day === "" && weekday === "L") || /^\w+$/.test(day);
+  return isOne && (day === "" || valuesOf(day, [1, 7], weekdays)) ? [7 * (Number(week) - 1) + 1] : undefined;
+}
+
+/** No deployment is older. The present would make a template of today wrong tomorrow. */
+const firstYear = 2026;
+
+/** Whether a schedule is one of EventBridge Scheduler's, and names a day on which a window may begin. */
+function checkSchedule(text: string): "wrong" | "never" | "right" {
+  const [, kind, content = ""] = /^(cron|rate|at)\((.*)\)$/.exec(text) ?? [];
+  if (kind === "rate") return /^[1-9]\d* (minute|hour|day)s?$/.test(content) ? "right" : "wrong";
+  if (kind === "at") {
+    const time = /^\d{4}(-\d\d){2}T(\d\d:){2}\d\d$/.test(content) ? Date.parse(`${content}Z`) : Number.NaN;
+    if (Number.isNaN(time) || !new Date(time).toISOString().startsWith(content)) return "wrong";
+    return Number(content.slice(0, 4)) < firstYear ? "never" : "right";
+  }
+  const fields = content.trim().toUpperCase().split(/\s+/);
+  const [minute = "", hour = "", dayOfMonth = "", month = "", weekday = "", year = ""] = fields;
+  const isTime = valuesOf(minute, [0, 59]) && valuesOf(hour, [0, 23]);
+  const days = daysOf(dayOfMonth, weekday);
+  const inMonths = valuesOf(month, [1, 12], months);
+  const inYears = valuesOf(year, [1970, 2199]);
+  if (fields.length !== 6 || !isTime || !days || !inMonths || !inYears) return "wrong";
+  const isDay = (year: number, month: number) =>
+    days.some((day) => day <= new Date(Date.UTC(year, month, 0)).getUTCDate());
+  const isEver = inYears.some((year) => year >= firstYear && inMonths.some((month) => isDay(year, month)));
+  return isEver ? "right" : "never";
 }
 
 const timeZones = () => Intl.supportedValuesOf("timeZone");

@@ -62,7 +62,13 @@ it.each([
   "cron( 0  8 15W * ? * )",
   "cron(0 8 ? * 6L *)",
   "rate(10 days)",
+  "rate(1 minutes)",
   "at(2026-12-24T08:00:00)",
+  "at(2028-02-29T23:59:59)",
+  "cron(0 8 29 2 ? *)",
+  "cron(0 8 31W 1/2 ? *)",
+  "cron(0 22-2 ? * FRI-MON 2024-2026)",
+  "cron(0 8 ? FEB 2#5 2028)",
 ])("takes the schedule %s", (schedule) => {
   expect(problemsOf(schedule, "Asia/Kolkata")).toEqual([]);
 });
@@ -77,7 +83,20 @@ it.each([
   "cron(0 8 ? * MON *) 30m",
   "a cron(0 8 ? * MON *)",
   "cron(0 8 ? * MON * *)",
+  "cron(0/0 8 ? * MON *)",
+  "cron(0 8 ? * MON 2200)",
+  "cron(0 8 32 * ? *)",
+  "cron(0 8 ? ? MON *)",
+  "cron(0 8 ? * 6#6 *)",
+  "cron(0 8 ? * MON-FRI#2 *)",
+  "cron(, 8 ? * MON *)",
   "rate(0 days)",
+  "rate(0 minutes)",
+  "rate(1.5 hours)",
+  "rate(1 week)",
+  "at(2026-12-24T24:00:00)",
+  "at(2027-02-29T08:00:00)",
+  "at(2026-12-24)",
   "a rate(1 day)",
   "rate(1 day) 30m",
   "at(tomorrow)",
@@ -88,6 +107,18 @@ it.each([
   expect(problemsOf(schedule, "UTC")).toEqual([
     expect.stringMatching(/^schedule must be cron\(…\) with six .+, like cron\(0 8 \? .+\), not "/),
   ]);
+});
+
+it.each([
+  "cron(0 8 31 2 ? *)",
+  "cron(0 8 31W FEB,APR ? *)",
+  "cron(0 8 31 4/5 ? *)",
+  "cron(0 8 29 FEB ? 2027)",
+  "cron(0 8 ? FEB MON#5 2027)",
+  "cron(0 8 ? * MON 2020-2025)",
+  "at(2025-12-24T08:00:00)",
+])("refuses the schedule %s, on which no window ever begins", (schedule) => {
+  expect(problemsOf(schedule, "UTC")).toEqual([`schedule must name a day from 2026 on, not "${schedule}"`]);
 });
 
 it.each([
