@@ -25,6 +25,12 @@ it.each([
   ]);
 });
 
+it("refuses a name, which only a holder in an app of one's own may have", () => {
+  expect(problemsOf({ cluster: "prod", name: "other" })).toEqual([
+    'name is for an app of your own: here all is named after the cluster, not "other"',
+  ]);
+});
+
 it("leaves the keys of the CDK and of others alone", () => {
   const others = { "@aws-cdk/core:checkSecretUsage": true, "vpc-provider:account=1": {} };
   expect(problemsOf({ cluster: "prod", stage: "test", app: "node app.js", ...others })).toEqual([]);
