@@ -25,8 +25,9 @@ export type EventBridgeEventsOptions = Readonly<{
 
 type Entry = Readonly<{ Source: string; DetailType: string; Detail: string }>;
 
-/** EventBridge takes no more in a request. */
+/** EventBridge takes no more in a request: 256 KB, source and detail type included. */
 const mostInARequest = 10;
+const mostBytes = 255_000;
 const tries = 2;
 /** An invocation waits no longer for its events. */
 const longestSend: Duration = seconds(3);
@@ -72,14 +73,12 @@ export class EventBridgeEvents implements HoldEvents {
     this.#noted = [];
     this.#observed = [];
     const signal = AbortSignal.timeout(Math.max(0, Math.min(within, longestSend)));
-    for (let i = 0; i < events.length; i += mostInARequest) {
-      const entries = events.slice(i, i + mostInARequest).map(({ type, detail }) => ({
-        Source: holderName,
-        DetailType: type,
-        Detail: JSON.stringify(detail),
-      }));
-      await time("PutEvents", () => this.#sendAll(entries, signal));
-    }
+    const entries = events.map(({ type, detail }) => ({
+      Source: holderName,
+      DetailType: type,
+      Detail: JSON.stringify(detail),
+    }));
+    for (const some of inRequests(entries)) await time("PutEvents", () => this.#sendAll(some, signal));
   }
 
   async #sendAll(entries: readonly Entry[], signal: AbortSignal): Promise<void> {
@@ -122,4 +121,18 @@ export class EventBridgeEvents implements HoldEvents {
       ),
     );
   }
+}
+
+function inRequests(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const requests: Entry[][] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const more = Buffer.byteLength(Object.values(entry).join(""));
+    const last = requests.at(-1);
+    const isRoom = last && last.length < mostInARequest && bytes + more <= mostBytes;
+    if (isRoom) last.push(entry);
+    else requests.push([entry]);
+    bytes = isRoom ? bytes + more : more;
+  }
+  return requests;
 }

@@ -2,11 +2,12 @@ import { afterEach, expect, it } from "vitest";
 import { EventBridgeEvents } from "../../lambda/aws/eventbridge-events.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { nothingObserved } from "../../lambda/core/observed.ts";
+import type { Request } from "../../lambda/core/record.ts";
 import { CallTimes } from "../../lambda/telemetry/call-times.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { VirtualClock } from "../../simulator/virtual-clock.ts";
-import { aHold, aRecord, someRules } from "../support/builders.ts";
+import { aHold, aRecord, aRequest, someRules } from "../support/builders.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 
 type Entry = Readonly<{ Source: string; DetailType: string; Detail: string }>;
@@ -20,8 +21,13 @@ const accepted = (entries: readonly Entry[]) =>
 
 type Answer = (entries: readonly Entry[], count: number) => AwsAnswer | "hang up" | Promise<AwsAnswer>;
 
-/** Sends the starts of so many holds. */
-async function send(holds: number, answer: Answer = accepted, within = 10_000) {
+/** Sends the starts of so many holds, each with these requests. */
+async function send(
+  holds: number,
+  answer: Answer = accepted,
+  within = 10_000,
+  requests: readonly Request[] = [],
+) {
   aws = await fakeAws(({ body }, count) => answer(entriesOf(body), count));
   const log = new CollectedLog();
   const metrics = new CollectedMetrics();
@@ -34,7 +40,7 @@ async function send(holds: number, answer: Answer = accepted, within = 10_000) {
     rules: someRules(),
   });
   for (let n = 1; n <= holds; n++)
-    events.note({ before: aRecord(), record: aRecord({ hold: aHold({ id: holdId(n) }) }) });
+    events.note({ before: aRecord(), record: aRecord({ hold: aHold({ id: holdId(n) }), requests }) });
   await events.send(within);
   const sent = aws.requests.map(({ body }) => entriesOf(body).map(({ Detail }) => JSON.parse(Detail).holdId));
   return { events, log, sent, failed: metrics.total("EventsFailed"), calls: calls.reported().calls };
@@ -80,6 +86,13 @@ it("ten events go in one request, and nothing is sent where nothing happened", a
   expect((await send(0)).sent).toEqual([]);
   await aws.close();
   expect((await send(11)).sent.map(({ length }) => length)).toEqual([10, 1]);
+});
+
+it("no request is larger than EventBridge takes", async () => {
+  const reason = "🚀".repeat(1_000);
+  const requests = Array.from({ length: 20 }, (_, n) => aRequest({ name: `deploy-${n}`, reason }));
+  const { sent } = await send(4, accepted, 10_000, requests);
+  expect(sent.map(({ length }) => length)).toEqual([3, 1]);
 });
 
 const both = [holdId(1), holdId(2)];
