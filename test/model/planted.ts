@@ -113,6 +113,12 @@ export const mistakes: readonly Mistake[] = [
     "= undefined as Duration | undefined;",
   ),
   mistake(
+    "a node that was let go is marked too late for a Job that comes to it",
+    "looks.ts",
+    "const takeDelay: Duration = seconds(20);",
+    "const takeDelay: Duration = minutes(1);",
+  ),
+  mistake(
     "a duplicate event brings back a released request",
     "requests.ts",
     " || isAfter(asked.at, before, before.releasedAt);",

@@ -24,7 +24,7 @@ export type ForceRequest = Readonly<{
   scope?: Scope | undefined;
   /** When it was asked for; a late one spares what began since. */
   askedAt?: Date | undefined;
-  /** The id of an asynchronous invocation; its retries have the same id, and spare what began since the first. */
+  /** The id of an asynchronous invocation; its retries have the same id, and spare what began since the first that was recorded. */
   id?: string | undefined;
 }>;
 

@@ -36,6 +36,9 @@ export function mayGo(
   });
 }
 
+/** How the text about a node ends whose Job Karpenter may end at any time. */
+export const runsJob = "runs a Job";
+
 /** Looks come at least once a minute, and a node joins while functions run. */
 const slack = minutes(3);
 
@@ -79,6 +82,11 @@ export function* overdue({ world, karpenter, records }: Facts, { asked, alone }:
         yield `${name} is held by a hold that ends, and runs no Job`;
     }
     if (launchHold.isEnding) continue;
+    for (const { name, instance } of own) {
+      const at = karpenter.letGo.get(name);
+      const isFresh = at && after(at, minutes(10)) > time && !karpenter.driftedAt(instance);
+      if (isFresh && karpenter.loads.get(name)?.pods === "job") yield `${name} was let go, and ${runsJob}`;
+    }
     const went = own.filter(({ labels }) => labels[holdLabel] === undefined);
     const empty = own.filter(isEmpty).length;
     if (empty > went.length)
