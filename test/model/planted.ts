@@ -33,7 +33,7 @@ export const mistakes: readonly Mistake[] = [
     "  { releasedAt }: Silence,",
     "  { launchesCountFrom: releasedAt }: Silence,",
   ),
-  mistake("a request holds in a pause", "demand.ts", " && !isPaused(silence);", ";"),
+  mistake("a request holds in a pause", "demand.ts", "until: pausedUntil ? undefined : until,", "until,"),
   mistake("a release by hand ends no request", "quiet.ts", "{ releasedAt, ...one }", "one"),
   mistake(
     "drifted nodes are held",
