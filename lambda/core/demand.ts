@@ -65,8 +65,9 @@ export function demandOf(facts: DemandFacts): Demand {
 }
 
 /**
- * Remembers whether rights are missing, so that everything that reads the record knows the end of its hold. Where pods were
- * read until lately, the cap counts from now: a hold that pays may have lasted for days.
+ * Remembers whether a hold is constant because rights are missing, or because the settings say so by now, so that
+ * everything that reads the record knows its end. Where pods were read until lately, the cap counts from now: a hold that
+ * pays may have lasted for days.
  */
 function withLimit(
   hold: LaunchHold | undefined,
@@ -75,9 +76,8 @@ function withLimit(
   if (!hold) return undefined;
   const { isConstant: _, ...rest } = hold;
   const { launchHold: before, account } = record;
-  const isConstant = rules.auto && !nodes ? before?.isConstant : isLimited;
+  const isKnown = account !== undefined && after(account.at, rules.maxHold + jobsEndWithin) > now;
+  const isConstant = rules.auto ? !nodes && before?.isConstant : isLimited || isKnown;
   if (!isConstant) return rest;
-  const isKnown = account && after(account.at, rules.maxHold + jobsEndWithin) > now;
-  const startedAt = isKnown && !before?.isConstant ? now : rest.startedAt;
-  return { ...rest, startedAt, isConstant };
+  return { ...rest, startedAt: isKnown && !before?.isConstant ? now : rest.startedAt, isConstant };
 }

@@ -7,7 +7,7 @@ import type { Scope } from "./scope.ts";
 export type LaunchHold = Readonly<{
   startedAt: Date;
   lastLaunchAt: Date;
-  /** With `hold=auto`, the rights for that are missing. */
+  /** The rights for `hold=auto` are missing, or the settings have changed from it. */
   isConstant?: true;
   /** With `hold=auto`: it is over, but for nodes that still run Jobs. */
   isEnding?: true;
