@@ -1,6 +1,7 @@
 import { after, latest } from "./duration.ts";
 import type { NodeFacts } from "./figures.ts";
 import { endOf, jobsEndWithin, launchesThatHold, launchHoldAfter, untilJobsEnd } from "./launches.ts";
+import type { Account } from "./pays.ts";
 import type { Launch } from "./ports.ts";
 import { byWhenTheyCount, isPaused, requestsThatCount, type Silence, silenceOf } from "./quiet.ts";
 import type { LaunchHold, Request, ScopeRecord } from "./record.ts";
@@ -64,10 +65,13 @@ export function demandOf(facts: DemandFacts): Demand {
   };
 }
 
+/** Whether pods were read until lately, so that a hold may have paid for as long as it has lasted. */
+export const wasLookedAt = (account: Account | undefined, { maxHold }: Rules, now: Date): boolean =>
+  account !== undefined && after(account.at, maxHold + jobsEndWithin) > now;
+
 /**
  * Remembers whether a hold is constant because rights are missing, or because the settings say so by now, so that
- * everything that reads the record knows its end. Where pods were read until lately, the cap counts from now: a hold that
- * pays may have lasted for days.
+ * everything that reads the record knows its end. Where a hold may have paid until lately, the cap counts from now.
  */
 function withLimit(
   hold: LaunchHold | undefined,
@@ -76,7 +80,7 @@ function withLimit(
   if (!hold) return undefined;
   const { isConstant: _, ...rest } = hold;
   const { launchHold: before, account } = record;
-  const isKnown = account !== undefined && after(account.at, rules.maxHold + jobsEndWithin) > now;
+  const isKnown = wasLookedAt(account, rules, now);
   const isConstant = rules.auto ? !nodes && before?.isConstant : isLimited || isKnown;
   if (!isConstant) return rest;
   return { ...rest, startedAt: isKnown && !before?.isConstant ? now : rest.startedAt, isConstant };

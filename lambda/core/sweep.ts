@@ -1,3 +1,4 @@
+import { wasLookedAt } from "./demand.ts";
 import { after, type Duration, earlier, hours, seconds } from "./duration.ts";
 import { attemptAll } from "./errors.ts";
 import { jobsEndWithin } from "./launches.ts";
@@ -178,13 +179,15 @@ async function releaseOrphanedMarks(
 }
 
 function measure({ clock, metrics, rules }: PassContext, { records, marked }: Found): void {
-  const now = clock.now().getTime();
+  const at = clock.now();
+  const now = at.getTime();
   // The limit of a hold that pays counts from its last launch; Jobs have a day more.
-  const started = records.flatMap(({ launchHold }) => {
+  const started = records.flatMap(({ launchHold, account }) => {
     if (!launchHold) return [];
     const { startedAt, lastLaunchAt, isConstant, isEnding } = launchHold;
     const jobs = isEnding ? jobsEndWithin : 0;
-    return [(rules.auto && !isConstant ? lastLaunchAt : startedAt).getTime() + jobs];
+    const pays = !isConstant && (rules.auto || wasLookedAt(account, rules, at));
+    return [(pays ? lastLaunchAt : startedAt).getTime() + jobs];
   });
   metrics.add("OldestHoldMs", now - started.reduce((a, b) => Math.min(a, b), now));
   if (marked) metrics.add("NodesHeldNow", marked.length);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../lambda/core/duration.ts";
+import { noPauses } from "../../lambda/core/pauses.ts";
 import { reconcileAll, sweep } from "../../lambda/core/sweep.ts";
 import { Kind } from "../../lambda/record/item-table.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
@@ -84,6 +85,16 @@ describe("a sweep", () => {
     world.time = at(60);
     await sweep(context());
     expect(world.metrics.all("OldestHoldMs")).toEqual([minutes(10)]);
+  });
+
+  it("counts it so, too, where the settings have just become those of a constant hold", async () => {
+    const account = { ...{ at: at(299), nodes: 1, pauses: noPauses }, wasted: {}, letGo: {}, leftAlone: {} };
+    const { world, context } = aWorld([{ ...dueAt(310, "web", first), account }], byPool);
+    for (const minute of [300, 305]) {
+      world.time = at(minute);
+      await sweep(context());
+    }
+    expect(world.metrics.all("OldestHoldMs")).toEqual([minutes(10), minutes(5)]);
   });
 });
 
