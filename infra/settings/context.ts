@@ -15,7 +15,7 @@ export type ContextSettings = Readonly<{
 export function readContext(context: Readonly<Record<string, unknown>>): ContextSettings {
   const { settings, deployment, problems } = checkDeployment(context);
   const found = [...problems, ...misspelledKeys(Object.keys(context))];
-  if ("name" in context)
+  if (context.name)
     found.push(`name is for an app of your own: here all is named after the cluster, not "${context.name}"`);
   if (found.length > 0) throw unusable(found);
   const { vpc, alarmTopicArn } = deployment;

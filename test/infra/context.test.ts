@@ -26,6 +26,7 @@ it.each([
 });
 
 it("refuses a name, which only a holder in an app of one's own may have", () => {
+  expect(problemsOf({ cluster: "prod", name: "" })).toEqual([]);
   expect(problemsOf({ cluster: "prod", name: "other" })).toEqual([
     'name is for an app of your own: here all is named after the cluster, not "other"',
   ]);
