@@ -83,11 +83,11 @@ function messageOf({ nodes, record, requestedUntil, rules, now }: LookFacts): Ne
  * last pod has come; by then the node must be marked again.
  */
 const takeDelay: Duration = seconds(20);
-/** The pods of more nodes take too long to be read so often. */
-const mostNodesWatched = 500;
+/** More pods take too long to be read so often. */
+export const podsAMinute = 10_000;
 
-const mayBeTaken = ({ nodes, letGo }: Account, now: Date): boolean =>
-  nodes <= mostNodesWatched && Object.values(letGo).some((at) => after(at, takenWithin) > now);
+const mayBeTaken = ({ pods = 0, letGo }: Account, now: Date): boolean =>
+  pods <= podsAMinute && Object.values(letGo).some((at) => after(at, takenWithin) > now);
 
 /** The delay before nodes that boot are looked for again: short at first, longer later. */
 function bootDelay(awaitedSince: Date | undefined, now: Date): Duration | undefined {

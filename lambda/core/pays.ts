@@ -19,7 +19,9 @@ export type Account = Readonly<{
   at: Date;
   /** How many nodes there were, with those that boot. */
   nodes: number;
-  /** How many of them were open and not superfluous; only for figures, and missing before the first look. */
+  /** How many pods the cluster had, also those of other scopes; missing before the first look. */
+  pods?: number;
+  /** How many nodes were open and not superfluous; only for figures, and missing before the first look. */
   needed?: number;
   pauses: Pauses;
   /** The time that nodes have wasted because they are larger than their pods need, by name. */
@@ -159,7 +161,7 @@ export function lookAtNodes(
   // The clock of the next function may be behind: nothing counts twice, and nothing less than zero.
   return {
     account: {
-      ...{ at: later(account.at, now), nodes: nodes.length, needed, ...bounded },
+      ...{ at: later(account.at, now), nodes: nodes.length, pods: pods.length, needed, ...bounded },
       pauses: withPods(pauses, superfluous, podsOf),
     },
     verdicts,

@@ -1,7 +1,7 @@
 import { after, type Duration, earlier, formatDuration, later, minutes, seconds } from "./duration.ts";
 import { seenKept } from "./figures.ts";
 import { jobsEndWithin, lengthOf } from "./launches.ts";
-import { longestBoot } from "./looks.ts";
+import { longestBoot, podsAMinute } from "./looks.ts";
 import { holdLabel } from "./marks/keys.ts";
 import { type Account, lookAtNodes, type Verdict } from "./pays.ts";
 import { roomsOf, type ScopeView } from "./plan-nodes.ts";
@@ -114,9 +114,6 @@ export function rulesFor(
 export function withPossibleAccount({ account, ...record }: ScopeRecord, now: Date): ScopeRecord {
   return { ...record, ...(account && isPossible(account.at, now) && { account }) };
 }
-
-/** Thousands of pods are read less often. */
-const podsAMinute = 10_000;
 
 /** The account of the nodes by now, and when to read the pods next: when a node is due, or any may have become superfluous. */
 export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, now: Date) {

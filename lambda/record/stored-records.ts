@@ -49,6 +49,7 @@ const pause = fields({ since: moment, level: count, pods: v.exactOptional(count)
 const account = fields({
   at: moment,
   nodes: count,
+  pods: v.exactOptional(count),
   needed: v.exactOptional(count),
   pauses: fields({ open: list(pause, mostPauses), gone: count, learned: list(balance, levels) }),
   wasted: v.record(v.string(), count, "a map"),

@@ -63,6 +63,7 @@ const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   account: {
     at: at("12:19:30.123"),
     nodes: 3,
+    pods: 9,
     needed: 2,
     pauses: {
       open: [

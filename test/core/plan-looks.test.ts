@@ -141,7 +141,7 @@ describe("the message while Karpenter may take a node that was let go", () => {
     ["no node is let go", letGo(5, { letGo: {} }), {}],
     ["Karpenter has had ten minutes", letGo(-5), {}],
     ["nothing is marked", letGo(5), { rules: someRules({ auto: true, mode: "observe" }) }],
-    ["the pods are too many to be read so often", letGo(5, { nodes: 501 }), {}],
+    ["the pods are too many to be read so often", letGo(5, { pods: 10_001 }), {}],
     [
       "a request holds all nodes",
       letGo(5),
