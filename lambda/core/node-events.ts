@@ -15,7 +15,7 @@ export function nodeEventOf({ do: what, node }: NodeChange, { plan, rules, now }
   if (what === "release") return event("LetGo", `Let go: ${whyLetGo(node.name, plan)}`);
   const goesEarlier = rules.auto && launchHold && !launchHold.isConstant;
   const end = `${timeOf(until, now)}${goesEarlier ? ", or until it no longer pays" : ""}`;
-  const isLeftAlone = plan.record.account?.leftAlone[node.name] !== undefined;
+  const isLeftAlone = launchHold && plan.record.account?.leftAlone[node.name];
   return event(
     "Held",
     `Held until ${end}: ${isLeftAlone ? "it was let go, and Karpenter did not take it" : because}`,

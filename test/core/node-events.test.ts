@@ -1,14 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { seconds } from "../../lambda/core/duration.ts";
+import { nodeEventOf } from "../../lambda/core/node-events.ts";
+import { noPauses } from "../../lambda/core/pauses.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
 import type { ScopeRecord } from "../../lambda/core/record.ts";
 import { reconcileAll } from "../../lambda/core/sweep.ts";
 import { mostEvents } from "../../lambda/kubernetes/node-events.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { aRequest } from "../support/builders.ts";
+import { aHeldRecord, aNode, aRequest, someRules } from "../support/builders.ts";
 import { coreWorld } from "../support/core-world.ts";
-import { at, launchAt } from "./plans.ts";
+import { at, launchAt, planAt } from "./plans.ts";
 
 /** A world at noon with the nodes a and b, and the Events that a pass writes about them. */
 function aWorld(settings: Partial<Settings> = {}) {
@@ -61,6 +63,28 @@ describe("an Event", () => {
       .toISOString()
       .split("T");
     expect(news()).toContain(`a Held Held until ${tomorrow} 12:00Z: load test`);
+  });
+
+  it("names the reason of a request also where Karpenter did not take the node", () => {
+    const account = {
+      at: at(0),
+      nodes: 2,
+      pauses: noPauses,
+      wasted: {},
+      letGo: {},
+      leftAlone: { a: at(60) },
+    };
+    const rules = someRules({ auto: true });
+    const plan = planAt(0, {
+      record: aHeldRecord({ account, requests: [aRequest({ until: at(300) })] }),
+      rules,
+      nodes: undefined,
+    });
+    const { message } = nodeEventOf(
+      { do: "mark", node: aNode("a"), holdId: holdId(1), scope: "cluster" },
+      { plan, rules, now: at(0) },
+    );
+    expect(message).toMatch(/: load test$/);
   });
 
   it("says of a drifted node why it is let go", async () => {
