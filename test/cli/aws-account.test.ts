@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { type Account, awsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import { countIn } from "../../cli/doctor/aws/values.ts";
 import { launchesAndProbes } from "../../infra/event-pattern.ts";
+import { holderName } from "../../lambda/core/marks/keys.ts";
 import {
   type AwsAnswer,
   type AwsRequest,
@@ -83,8 +84,7 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
   accessGroups: (account) => account.accessGroups("prod", "arn:role"),
   adminSince: (account) => account.adminSince("prod", "arn:role"),
   deleteEntry: async (account) => void (await account.deleteEntry("prod", "arn:role")),
-  admit: async (account) => void (await account.admit("prod", "arn:role", false)),
-  "admit one with an entry": async (account) => void (await account.admit("prod", "arn:role", true)),
+  admit: async (account) => void (await account.admit("prod", "arn:role")),
 };
 
 const answers = {
@@ -225,6 +225,21 @@ describe("doctor reads", () => {
 });
 
 describe("doctor fixes", () => {
+  it.each([
+    ["one more group of the entry, and keeps its user's", ["theirs"], ["theirs", holderName]],
+    ["a missing entry by one with our group alone", undefined, [holderName]],
+  ])("%s", async (_, kubernetesGroups, written) => {
+    const account = await accountWhere((asked) =>
+      asked.method === "GET" && !kubernetesGroups
+        ? jsonError("ResourceNotFoundException", "none", 404)
+        : json({ accessEntry: { kubernetesGroups } }),
+    );
+    await account.admit("prod", "arn:role");
+    const [, { path = "" } = {}] = aws?.requests ?? [];
+    expect(path).toBe(`/clusters/prod/access-entries${kubernetesGroups ? "/arn%3Arole" : ""}`);
+    expect(bodies()[1]).toMatchObject({ kubernetesGroups: written });
+  });
+
   it("the queue's policy by one more statement, and keeps the others", async () => {
     const account = await accountWhere(() => json({}));
     const policy = { Statement: [{ Sid: "theirs" }] };

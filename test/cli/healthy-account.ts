@@ -142,7 +142,7 @@ export function anAccount(about: Partial<Account> = {}): Account & { did: string
     enableRule: doing("enable rule"),
     enableMapping: doing("enable mapping"),
     letRuleSend: doing("let rule send"),
-    admit: async (_, __, hasEntry) => void did.push(hasEntry ? "update entry" : "create entry"),
+    admit: doing("let in"),
     deleteEntry: doing("delete entry"),
     ...about,
   };

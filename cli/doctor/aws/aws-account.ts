@@ -36,6 +36,15 @@ export function awsAccount(given: AwsConfig, cluster: string) {
   const sts = new STS(config);
   const cloudWatch = new CloudWatch(config);
 
+  /** The groups of a principal's access entry, which may have none. */
+  async function accessGroups(
+    clusterName: string,
+    principalArn: string,
+  ): Promise<readonly string[] | undefined> {
+    const found = await unlessGone(eks.describeAccessEntry({ clusterName, principalArn }));
+    return found && (found.accessEntry?.kubernetesGroups ?? []);
+  }
+
   async function readSchedule(GroupName: string, Name: unknown) {
     const found = await unlessGone(scheduler.getSchedule({ GroupName, Name: textIn(Name) }));
     return (
@@ -125,11 +134,7 @@ export function awsAccount(given: AwsConfig, cluster: string) {
     /** A cluster as EKS knows it. */
     cluster: (name: string) => describeCluster(eks, name),
 
-    /** The groups of a principal's access entry, which may have none. */
-    async accessGroups(clusterName: string, principalArn: string): Promise<readonly string[] | undefined> {
-      const found = await unlessGone(eks.describeAccessEntry({ clusterName, principalArn }));
-      return found && (found.accessEntry?.kubernetesGroups ?? []);
-    },
+    accessGroups,
 
     /** Since when a principal has the access policy of cluster admins. */
     async adminSince(clusterName: string, principalArn: string): Promise<Date | undefined> {
@@ -142,10 +147,11 @@ export function awsAccount(given: AwsConfig, cluster: string) {
     deleteEntry: (clusterName: string, principalArn: string): Promise<unknown> =>
       unlessGone(eks.deleteAccessEntry({ clusterName, principalArn })),
 
-    /** Puts a principal into our group, by a new access entry or the one that it has. */
-    admit(clusterName: string, principalArn: string, hasEntry: boolean): Promise<unknown> {
-      const entry = { clusterName, principalArn, kubernetesGroups: [holderName] };
-      return hasEntry ? eks.updateAccessEntry(entry) : eks.createAccessEntry({ ...entry, type: "STANDARD" });
+    /** Puts a principal into our group, by a new access entry, or beside the groups of the one that it has. */
+    async admit(clusterName: string, principalArn: string): Promise<unknown> {
+      const groups = await accessGroups(clusterName, principalArn);
+      const entry = { clusterName, principalArn, kubernetesGroups: withOurs(groups) };
+      return groups ? eks.updateAccessEntry(entry) : eks.createAccessEntry({ ...entry, type: "STANDARD" });
     },
 
     /** The services and accounts that a role trusts, as the text of a policy. */
@@ -195,6 +201,9 @@ export function awsAccount(given: AwsConfig, cluster: string) {
     },
   };
 }
+
+/** These groups and ours: EKS replaces all groups of an entry. */
+export const withOurs = (groups: readonly string[] = []): string[] => [...new Set([...groups, holderName])];
 
 /** The functions pass a role to Scheduler alone; to any other action this says nothing. */
 const toScheduler: ContextEntry = {

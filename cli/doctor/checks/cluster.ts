@@ -3,7 +3,8 @@ import { type Duration, minutes } from "../../../lambda/core/duration.ts";
 import { holderName, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { KeptNode } from "../../../lambda/core/operate/check.ts";
 import { writesNodeEvents } from "../../../lambda/core/rules.ts";
-import { about } from "../../terminal/text.ts";
+import { about, quoted } from "../../terminal/text.ts";
+import { withOurs } from "../aws/aws-account.ts";
 import { type Checks, policiesCame, reapply } from "../doctor.ts";
 import { type Findings, type Found, fail, fewOf, ok, orOk, skipped, unread, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
@@ -32,10 +33,10 @@ export const ofCluster = {
           : [`${name} has no access entry: the cluster does not let it in`, "create"];
         const remedy =
           `aws eks ${verb}-access-entry --cluster-name ${cluster} ` +
-          `--principal-arn ${roleArn} --kubernetes-groups ${holderName}`;
+          `--principal-arn ${roleArn} --kubernetes-groups ${withOurs(groups).map(quoted).join(" ")}`;
         return fail(what, remedy, {
           action: `let ${name} into the cluster again`,
-          apply: () => account.admit(cluster, roleArn, groups !== undefined),
+          apply: () => account.admit(cluster, roleArn),
         });
       }),
     );
