@@ -152,13 +152,15 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
 export const weekLength = (midnight: Date, timeZone: string): number =>
   (midnightBefore(after(midnight, hours(7 * 24 + 12)), timeZone).getTime() - midnight.getTime()) / minutes(1);
 
-/** The last midnight there, or when the day begins where the clock leaves that out. */
+/** When the day began there: at the first of two midnights, or later where the clock leaves midnight out. */
 export function midnightBefore(moment: Date, timeZone: string): Date {
   const wall = wallClock(moment, timeZone);
   const sinceMidnight = wall.getTime() % hours(24);
   const minute = minutes(1);
   const found = new Date(Math.floor(moment.getTime() / minute) * minute - sinceMidnight);
   // Where the clock changed since, it is another time there.
-  const shift = wallClock(found, timeZone).getTime() - (wall.getTime() - sinceMidnight);
-  return after(found, -shift);
+  const midnight = wall.getTime() - sinceMidnight;
+  const last = after(found, midnight - wallClock(found, timeZone).getTime());
+  const first = after(last, -hours(1));
+  return wallClock(first, timeZone).getTime() === midnight ? first : last;
 }

@@ -1,9 +1,11 @@
 import { after, type Duration } from "../../lambda/core/duration.ts";
+import { messageOf } from "../../lambda/core/errors.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import type { AwsFlags } from "../terminal/cluster-flags.ts";
 import type { Output } from "../terminal/flags.ts";
 import { Progress } from "../terminal/progress.ts";
 import type { Terminal } from "../terminal/terminal.ts";
+import { readable } from "../terminal/text.ts";
 import { advise, type Place } from "./advice.ts";
 import { allowedIn, mayConsolidate, midnightBefore, stretchesOf, weekLength } from "./allowed.ts";
 import { accountsOf, fromLog, presentNodes } from "./happened.ts";
@@ -58,7 +60,11 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
   const { openCloudTrail } = await import("./read-cloudtrail.ts");
   const readTrail = cluster === undefined ? undefined : await openCloudTrail({ ...flags, cluster }, terminal);
   const found = isOffline ? undefined : await lookAtCluster(flags, terminal);
-  const trail = await readTrail?.();
+  const read = await readTrail?.().catch((error: unknown) => {
+    if (!found) throw error;
+    return { missing: readable(messageOf(error)) };
+  });
+  const trail = isMissing(read) ? undefined : read;
 
   const facts = found?.facts;
   const live = facts && !isMissing(facts.log) ? readKarpenterLog(facts.log.text, facts.readAt) : undefined;
@@ -99,6 +105,7 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
   const sources = [
     ...(facts ? sourcesOf(facts, live) : []),
     ...(saved ? [{ name: "log files", read: describeLog(saved) }] : []),
+    ...(isMissing(read) ? [{ name: "CloudTrail", read: `no: ${read.missing}` }] : []),
   ];
   const present = facts && presentNodes(facts);
   const notes = [...unpriced, ...notesOn(facts, history)];

@@ -128,18 +128,25 @@ it.each([
   // There the clock goes from midnight to one, and back to 23:00.
   ["Africa/Cairo", "2026-04-24T09:00:00Z", "2026-04-23T22:00:00.000Z"],
   ["Africa/Cairo", "2026-10-29T21:30:00Z", "2026-10-28T21:00:00.000Z"],
+  // There the clock goes from one back to midnight.
+  ...["04:30", "05:30", "06:30", "23:00"].map((time) => [
+    ...["America/Havana", `2026-11-01T${time}:00Z`, "2026-11-01T04:00:00.000Z"],
+  ]),
+  ["Atlantic/Azores", "2026-10-25T12:00:00Z", "2026-10-25T00:00:00.000Z"],
 ])("begins the day in %s at %s where it began, though the clock has changed since", (zone, at, begin) => {
   expect(midnightBefore(new Date(at), zone).toISOString()).toBe(begin);
 });
 
 it.each([
-  ["2026-10-25", 169],
-  ["2026-03-29", 167],
-  ["2026-11-22", 168],
-])("is seven whole days from %s on, where clocks change as elsewhere: %i hours", (day, hours) => {
-  const midnight = midnightBefore(new Date(`${day}T12:00:00Z`), "Europe/Berlin");
-  const open = Array(weekLength(midnight, "Europe/Berlin")).fill(true);
-  const lines = drawWeek({ open }, midnight, "Europe/Berlin");
+  ["Europe/Berlin", "2026-10-25", 169],
+  ["Europe/Berlin", "2026-03-29", 167],
+  ["Europe/Berlin", "2026-11-22", 168],
+  ["America/Havana", "2026-10-25", 168],
+  ["America/Havana", "2026-11-01", 169],
+])("is seven whole days in %s from %s on, where clocks change as elsewhere: %i hours", (zone, day, hours) => {
+  const midnight = midnightBefore(new Date(`${day}T12:00:00Z`), zone);
+  const open = Array(weekLength(midnight, zone)).fill(true);
+  const lines = drawWeek({ open }, midnight, zone);
   expect(open).toHaveLength(hours * 60);
   expect(lines.at(-1)).toMatch(/█ {2}24h$/);
   expect(lines).toHaveLength(hours === 168 ? 2 : 8);

@@ -134,6 +134,14 @@ describe("advise on CloudTrail", () => {
     ]);
   });
 
+  it("that has no launch takes nothing from what a cluster has shown", async () => {
+    const { flags } = await onAws(() => json({ Events: [] }));
+    const { exit, output } = await adviseOn(readable, "--cluster", "prod", ...flags);
+    expect(exit).toBe(0);
+    expect(output).toMatch(/^ {2}NodePools +1$/m);
+    expect(output).toMatch(/^ {2}CloudTrail +no: no launch of a Karpenter node of cluster prod was found/m);
+  });
+
   it("reads no cluster first where CloudTrail cannot be read", async () => {
     const { server, kubeconfig } = await clusterWith({});
     await server.stop();
