@@ -28,7 +28,7 @@ export const history = (terminal: Terminal): Command =>
         "how many, to 1000, the newest first (default: 20, or 1000 with --since)",
         countFlag(1, mostHolds),
       )
-      .option("--html <file>", "write them as a self-contained page")
+      .option("--html <file>", "write them as a self-contained page; - prints it")
       .action((options: HistoryOptions) => show(options, terminal)),
     [
       ["history --cluster prod", "the last twenty holds"],
@@ -58,7 +58,10 @@ async function show(options: HistoryOptions, { env, out, notify, style }: Termin
   if (html !== undefined) {
     const { historyPage } = await import("../views/history-page.ts");
     const sums = [describeSums(holds), ...describeObservation(holds)].join(". ");
-    writePrivateFile(html, historyPage(holds, { holder: name, sums, none, now }));
+    const page = historyPage(holds, { holder: name, sums, none, now });
+    // Where stdout is a file, opening it again would write from its begin.
+    if (html === "-" || html === "/dev/stdout") return out(page.trimEnd());
+    writePrivateFile(html, page);
     return out(html);
   }
   const rows = historyTable(holds, now, style, output === "wide");

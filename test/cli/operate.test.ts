@@ -120,4 +120,11 @@ describe("history", () => {
       expect(readFileSync(file, "utf8")).toMatch(new RegExp(`^<!doctype html>.*${text}`, "s"));
     },
   );
+
+  it.each(["-", "/dev/stdout"])("prints the page, and nothing else, with --html %s", async (html) => {
+    const prod = await holder(() => ({ holds: [aPastHold()] }));
+    const { exit, output } = await prod.run("history", "--html", html);
+    expect(exit).toBe(0);
+    expect(output).toMatch(/^<!doctype html>.*<\/html>$/s);
+  });
 });
