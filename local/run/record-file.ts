@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, existsSync, openSync } from "node:fs";
+import { chmodSync, closeSync, openSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
 import {
@@ -94,8 +94,12 @@ export const placeIn = (file: string, kind: string, name: string): string => `Fi
 
 /** SQLite gives its other files the same mode. A file that is there is not opened: closing it would end this process's locks on it. */
 function makePrivate(file: string): void {
-  if (existsSync(file)) chmodSync(file, 0o600);
-  else closeSync(openSync(file, "wx", 0o600));
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    if (Object(error).code !== "EEXIST") throw error;
+    chmodSync(file, 0o600);
+  }
 }
 
 function prepare(database: DatabaseSync): void {

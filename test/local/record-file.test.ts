@@ -1,6 +1,15 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import fs, {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { dirname, join } from "node:path";
 import { DatabaseSync, StatementSync } from "node:sqlite";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -37,6 +46,11 @@ function intercept(prototype: object, method: string, act: () => void): () => vo
     return real.apply(this, args);
   });
   return () => void Reflect.set(prototype, method, real);
+}
+
+function replaceOpen(open: typeof fs.openSync): void {
+  fs.openSync = open;
+  syncBuiltinESMExports();
 }
 
 describe("a record on disk", () => {
@@ -190,6 +204,18 @@ describe("a record on disk", () => {
       );
       expect(modes).toEqual(["600", "600"]);
     });
+  });
+
+  it("is opened, as its owner's alone, where another process makes it at the same moment", () => {
+    const real = fs.openSync;
+    onTestFinished(() => replaceOpen(real));
+    replaceOpen((...args) => {
+      replaceOpen(real);
+      writeFileSync(file, "", { mode: 0o644 });
+      return real(...args);
+    });
+    RecordFile.open(file, noon).close();
+    expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   it("does not grow with what may be forgotten", async () => {
