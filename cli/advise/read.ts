@@ -1,10 +1,10 @@
 import type { KubeConfig } from "@kubernetes/client-node";
 import * as v from "valibot";
 import { after, minutes } from "../../lambda/core/duration.ts";
-import { messageOf } from "../../lambda/core/errors.ts";
+import { messageOf, TryAgainError } from "../../lambda/core/errors.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
 import { type KubernetesCaller, KubernetesClient } from "../../lambda/kubernetes/client.ts";
-import { isStatus } from "../../lambda/kubernetes/error.ts";
+import { isStatus, KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { type PageQuery, pagesOf } from "../../lambda/kubernetes/lists.ts";
 import type { ClusterLogin } from "../../lambda/kubernetes/transport.ts";
 import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
@@ -86,11 +86,26 @@ export async function withKubernetes<T>(
 ): Promise<T> {
   const api = new KubernetesClient({ login, clock: { now: () => new Date() }, metrics: { add: () => {} } });
   try {
-    return await work(api);
+    return await work(askingOnce(api));
   } finally {
     await api.close();
   }
 }
+
+/** A person waits: a 403 is the answer at once, also where the server does not show whether it just starts. */
+const askingOnce = (api: KubernetesCaller): KubernetesCaller => ({
+  call: async (call, context) => {
+    try {
+      return await api.call({ ...call, isTriedOnce: true }, context);
+    } catch (error) {
+      const { cause } = Object(error);
+      if (isStatus(cause, 403)) throw cause;
+      if (call.isTriedOnce || error instanceof KubernetesError || !(error instanceof TryAgainError))
+        throw error;
+      return api.call(call, context);
+    }
+  },
+});
 
 const group = v.object({ versions: v.array(v.object({ version: v.string() })) });
 

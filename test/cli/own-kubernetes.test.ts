@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { unread } from "../../cli/doctor/finding.ts";
 import {
   capacityBuffers,
   compareManifest,
@@ -102,6 +103,19 @@ it("refuses a login that fails at once, as it does a kubeconfig that cannot be r
   const kubeconfig = join(newFolder(), "config");
   writeFileSync(kubeconfig, JSON.stringify(configOf({}, { exec: { command: "false" } })));
   await expect(ownKubernetes(kubeconfig, undefined)).rejects.toThrow("cannot log in: false ended with 1");
+});
+
+it("takes a cluster that refuses, and does not show whether it is ready, for one that refuses", async () => {
+  const { server, kubeconfig } = await clusterWith({});
+  onTestFinished(() => server.stop());
+  server.fail({ kind: "status", status: 403 }, {}, 1_000);
+  const own = await ownKubernetes(kubeconfig, undefined);
+  const found = await own.compareManifest({ holdAnnotation: annotation });
+  expect(found.map(({ state }) => state)).toEqual(Array(4).fill("unread"));
+  expect(await own.findCapacityBuffers()).toEqual([]);
+  expect(unread(await own.findNodePools().catch((error: unknown) => error))).toMatchObject({
+    ...{ verdict: "warn", remedy: expect.stringContaining("your kubeconfig's user") },
+  });
 });
 
 it("asks the cluster of the chosen context, and compares what is there with our objects", async () => {
