@@ -22,6 +22,8 @@ export type RunLeaseOptions = Readonly<{
   identity: string;
   /** How often it is renewed, and tried again. */
   every?: Duration;
+  /** How much time has passed since some moment, however often the clock is set. */
+  elapsed?: () => Duration;
 }>;
 
 const shape = v.object({
@@ -41,10 +43,10 @@ type Taken = "ours" | "another's" | "unavailable";
 export class RunLease {
   readonly #options: RunLeaseOptions;
   readonly #ended = new AbortController();
-  /** Since when the present renewal is there, by our own clock: others' clocks may differ. */
-  #seen = { version: "", at: new Date(0) };
+  /** Since when the present renewal is there, by time that passes here: clocks differ, and are set. */
+  #seen = { version: "", at: 0 };
   #state: "none" | "ours" | "lost" = "none";
-  #renewedAt = new Date(0);
+  #renewed = { at: new Date(0), elapsed: 0 };
   #renewing: Promise<void> | undefined;
   #confirming: Promise<Taken | undefined> | undefined;
 
@@ -85,7 +87,10 @@ export class RunLease {
 
   /** Refuses where another run may have it by now: a process that was stopped for a while, or slept, does not know. */
   async confirm(): Promise<void> {
-    const isCurrent = after(this.#renewedAt, lasts) > this.#options.clock.now();
+    const { at, elapsed } = this.#renewed;
+    // While a machine sleeps, its clock alone goes on.
+    const ages = [this.#options.clock.now().getTime() - at.getTime(), this.#elapsed() - elapsed];
+    const isCurrent = ages.every((age) => age < lasts);
     if (this.#state === "none" || (this.#state === "ours" && isCurrent)) return;
     const taken = this.#state === "lost" ? "another's" : await this.#tryOnce();
     if (taken === "ours" || taken === "unavailable") return;
@@ -130,7 +135,7 @@ export class RunLease {
     } catch (error) {
       this.#options.log.warn("the Lease could not be read or renewed: it is tried again", { error });
       // Its run may have had no answer either: it gets its time again.
-      this.#seen.at = this.#options.clock.now();
+      this.#seen.at = this.#elapsed();
       return undefined;
     }
   }
@@ -139,6 +144,7 @@ export class RunLease {
   async #try(identity = this.#options.identity, tries = 3): Promise<Taken> {
     const { api, clock } = this.#options;
     const now = clock.now();
+    const begun = { at: now, elapsed: this.#elapsed() };
     const deadline = after(now, minutes(1));
     const spec = {
       holderIdentity: identity,
@@ -154,14 +160,14 @@ export class RunLease {
       if (found === undefined) {
         const body = { ...object, metadata, spec };
         await api.call({ method: "POST", path: leases, body }, { deadline });
-        this.#renewedAt = now;
+        this.#renewed = begun;
         return "ours";
       }
       const lease = v.parse(shape, found);
       if (this.#isAnothers(lease)) return "another's";
       const body = { ...object, metadata: lease.metadata, spec: { ...lease.spec, ...spec } };
       await api.call({ method: "PUT", path, body }, { deadline });
-      this.#renewedAt = now;
+      this.#renewed = begun;
       return "ours";
     } catch (error) {
       // An edit, or our own call whose answer was lost, may have changed it: whose it is, it says itself.
@@ -175,11 +181,16 @@ export class RunLease {
   }
 
   #isAnothers({ metadata: { resourceVersion: version }, spec }: v.InferOutput<typeof shape>): boolean {
-    const now = this.#options.clock.now();
+    const now = this.#elapsed();
     if (version !== this.#seen.version) this.#seen = { version, at: now };
     const { holderIdentity, leaseDurationSeconds } = spec ?? {};
     if (!holderIdentity || holderIdentity === this.#options.identity) return false;
-    return after(this.#seen.at, seconds(leaseDurationSeconds ?? 0)) > now;
+    return this.#seen.at + seconds(leaseDurationSeconds ?? 0) > now;
+  }
+
+  #elapsed(): Duration {
+    const { elapsed = () => performance.now() } = this.#options;
+    return elapsed();
   }
 }
 

@@ -42,17 +42,19 @@ class FakeLeases {
 }
 
 let api: FakeLeases;
+/** How much time has passed, and how far somebody has set the clock. */
+let passed: number;
 let ahead: number;
 let log: CollectedLog;
 beforeEach(() => {
-  [api, ahead, log] = [new FakeLeases(), 0, new CollectedLog()];
+  [api, passed, ahead, log] = [new FakeLeases(), 0, 0, new CollectedLog()];
 });
-const clock = { now: () => new Date(noon.getTime() + ahead) };
+const clock = { now: () => new Date(noon.getTime() + passed + ahead) };
 const never = new AbortController().signal;
 
 /** A run that asks for the Lease. */
 function leaseOf(identity: string, every = 10) {
-  const lease = new RunLease({ api, clock, log, identity, every });
+  const lease = new RunLease({ api, clock, log, identity, every, elapsed: () => passed });
   onTestFinished(() => lease.release());
   const lost = vi.fn();
   return { lease, lost, take: (signal = never) => lease.take(signal, lost) };
@@ -104,7 +106,7 @@ describe("the Lease of a run", () => {
       // The process is stopped in the middle of the change, and another run begins.
       if (++patches < 20) return;
       writtenBy("b", "9");
-      ahead = 31_000;
+      passed = 31_000;
     };
     for (const _ of [1, 2]) {
       const taken = "another run has taken over this cluster: this one changes no node";
@@ -117,7 +119,7 @@ describe("the Lease of a run", () => {
   it("that cannot be read for so long lets no node be changed, and is asked for once by many patches", async () => {
     const first = leaseOf("a", 60_000);
     await first.take();
-    ahead = 31_000;
+    passed = 31_000;
     api.refusal = 500;
     const patch = vi.fn();
     const isUnknown = "another run may have taken over this cluster: this one changes no node";
@@ -149,7 +151,7 @@ describe("the Lease of a run", () => {
       writtenBy("a");
       const { lease, take } = leaseOf("a");
       await take();
-      ahead = 31_000;
+      passed = 31_000;
       api.refusal = refusal;
       await expect(lease.confirm()).resolves.toBeUndefined();
     },
@@ -161,7 +163,7 @@ describe("the Lease of a run", () => {
     const taking = leaseOf("b").take(stop.signal);
     await expect.poll(() => log.lines.length).toBe(1);
     api.refusal = new Error("it is away");
-    ahead = 31_000;
+    passed = 31_000;
     await expect.poll(() => log.lines.length).toBeGreaterThan(2);
     api.refusal = undefined;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -177,8 +179,36 @@ describe("the Lease of a run", () => {
     const taking = second.take();
     await expect.poll(() => log.lines.length).toBe(1);
     expect(owner()).toBe("killed");
-    ahead = 31_000;
+    passed = 31_000;
     expect([await taking, owner()]).toEqual(["taken", "b"]);
+  });
+
+  it.each([
+    ["forward", 3_600_000],
+    ["back", -3_600_000],
+  ])("is waited for as long as ever where somebody sets the clock %s", async (_, change) => {
+    writtenBy("killed");
+    const stop = new AbortController();
+    const taking = leaseOf("b").take(stop.signal);
+    await expect.poll(() => log.lines.length).toBe(1);
+    [ahead, passed] = [change, 20_000];
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(owner()).toBe("killed");
+    passed = 31_000;
+    await expect.poll(owner).toBe("b");
+    stop.abort();
+    await taking;
+  });
+
+  it.each([
+    ["is set back", () => ([passed, ahead] = [31_000, -3_600_000])],
+    ["alone counts the time in which the machine slept", () => (ahead = 31_000)],
+  ])("is asked for before a change where it may be another's, also where the clock %s", async (_, change) => {
+    const first = leaseOf("a", 60_000);
+    await first.take();
+    writtenBy("b", "9");
+    change();
+    await expect(first.lease.confirm()).rejects.toThrow("another run has taken over");
   });
 
   it("is at once that of a run on the same record, and renewed", async () => {
