@@ -59,7 +59,8 @@ function outliveReader(): void {
 /** `head` has read enough: that is no failure. */
 function endWithReader(error: Error): void {
   if ("code" in error && error.code === "EPIPE") process.exit();
-  throw error;
+  process.stderr.write(`error: the output cannot be written: ${error.message}\n`);
+  process.exit(Exit.failed);
 }
 
 /** Colours and weights: the only sequences for a terminal that we write ourselves. */

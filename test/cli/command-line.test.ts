@@ -1,6 +1,6 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
@@ -77,5 +77,15 @@ describe("the command line", () => {
     program.stdout.destroy();
     const [stderr, [code]] = await Promise.all([text(program.stderr), once(program, "exit")]);
     expect({ stderr, code }).toEqual({ stderr: "", code: 0 });
+  });
+
+  it.skipIf(!existsSync("/dev/full"))("fails in one line where the disk has no room for its output", () => {
+    const full = openSync("/dev/full", "w");
+    const { stderr, status } = spawnSync(process.execPath, [join(root, bin[holderName]), "--help"], {
+      ...{ stdio: ["ignore", full, "pipe"], encoding: "utf8" },
+    });
+    closeSync(full);
+    expect(stderr).toBe("error: the output cannot be written: ENOSPC: no space left on device, write\n");
+    expect(status).toBe(1);
   });
 });

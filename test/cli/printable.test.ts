@@ -70,7 +70,8 @@ it("prints to the process's streams, replaces the last line only in a terminal, 
     expect([processTerminal().isWatched, terminal.style("red", "x")]).toEqual([false, "x"]);
     const closed = Object.assign(new Error("closed"), { code: "EPIPE" });
     expect(() => stdout.emit("error", closed)).toThrow("the process ends");
-    expect(() => stderr.emit("error", new Error("another"))).toThrow("another");
+    expect(() => stderr.emit("error", new Error("another"))).toThrow("the process ends");
+    expect(written.at(-1)).toEqual(["stderr", "error: the output cannot be written: another\n"]);
   } finally {
     Object.assign(stdout, { isTTY: before });
     Object.assign(stderr, { isTTY, columns });
