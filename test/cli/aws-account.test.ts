@@ -58,9 +58,7 @@ const odd = {
   },
   ...{ FailedEntryCount: 1, QueueUrl: "https://sqs/q", RuleNames: ["r"], EventPattern: "{" },
 };
-const aQueue = {
-  ...{ url: "https://sqs/q", arn: "arn:q", waiting: 0, inFlight: 0, policy: undefined, deadLetterArn: "" },
-};
+const aQueue = { url: "https://sqs/q", arn: "arn:queue" };
 const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = {
   identity: (account) => account.identity(),
   schedules: (account) => account.schedules("group"),
@@ -73,7 +71,7 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
   putProbe: (account) => account.putProbe("p", new Date(0), undefined),
   queue: (account) => account.queue("arn:aws:sqs:eu-west-1:1:q"),
   "queue by its URL": (account) => account.queue("https://sqs/q"),
-  letRuleSend: async (account) => void (await account.letRuleSend(aQueue, "arn:rule")),
+  letRuleSend: (account) => account.letRuleSend(aQueue, "arn:rule"),
   functionOf: (account) => account.functionOf("hold"),
   hasAlias: (account) => account.hasAlias("release", "schedule"),
   mapping: (account) => account.mapping("f", "arn:q"),
@@ -240,12 +238,13 @@ describe("doctor fixes", () => {
     expect(bodies()[1]).toMatchObject({ kubernetesGroups: written });
   });
 
-  it("the queue's policy by one more statement, and keeps the others", async () => {
-    const account = await accountWhere(() => json({}));
-    const policy = { Statement: [{ Sid: "theirs" }] };
-    await account.letRuleSend({ ...aQueue, arn: "arn:queue", policy }, "arn:rule");
-    const [theirs, ours] = JSON.parse(bodies()[0].Attributes.Policy).Statement;
-    expect(theirs).toEqual({ Sid: "theirs" });
+  it("the queue's policy by one more statement, and keeps what is in it by now", async () => {
+    const policy = { Version: "2008-10-17", Id: "theirs", Statement: { Sid: "theirs" } };
+    const account = await accountWhere(() => json({ Attributes: { Policy: JSON.stringify(policy) } }));
+    await account.letRuleSend(aQueue, "arn:rule");
+    const { Statement, ...rest } = JSON.parse(bodies()[1].Attributes.Policy);
+    const [theirs, ours] = Statement;
+    expect({ ...rest, Statement: theirs }).toEqual(policy);
     expect(ours).toMatchObject({
       Resource: "arn:queue",
       Condition: { ArnEquals: { "aws:SourceArn": "arn:rule" } },

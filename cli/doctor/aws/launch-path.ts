@@ -64,21 +64,18 @@ export function awsLaunchPath(config: AwsConfig, cluster: string) {
 
     queue: (urlOrArn: string) => unlessGone(readQueue(urlOrArn)),
 
-    /** Adds what is missing and leaves every other statement as it is. */
-    letRuleSend(
-      queue: Readonly<{ url: string; arn: string; policy: unknown }>,
-      ruleArn: string,
-    ): Promise<unknown> {
-      const { Statement = [] } = Object(queue.policy);
+    /** Adds what is missing and leaves everything else as it is by now. */
+    async letRuleSend({ url, arn }: Readonly<{ url: string; arn: string }>, ruleArn: string): Promise<void> {
+      const { Version = "2012-10-17", Statement = [], ...rest } = Object((await readQueue(url)).policy);
       const statement = {
         Effect: "Allow",
         Principal: { Service: "events.amazonaws.com" },
         Action: ["sqs:SendMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl"],
-        Resource: queue.arn,
+        Resource: arn,
         Condition: { ArnEquals: { "aws:SourceArn": ruleArn } },
       };
-      const Policy = JSON.stringify({ Version: "2012-10-17", Statement: [Statement, statement].flat() });
-      return sqs.setQueueAttributes({ QueueUrl: queue.url, Attributes: { Policy } });
+      const Policy = JSON.stringify({ ...rest, Version, Statement: [Statement, statement].flat() });
+      await sqs.setQueueAttributes({ QueueUrl: url, Attributes: { Policy } });
     },
   };
 }
