@@ -49,9 +49,13 @@ export const completion = ({ out }: Terminal): Command =>
 
 /** What fits in place of the last word: a command, a flag, a choice of the flag or argument; nothing where any value does. */
 export function suggestionsFor(words: readonly string[], commands: readonly Command[]): readonly string[] {
-  const typed = words.at(-1) ?? "";
-  const [name, ...rest] = words.slice(0, -1);
-  return candidates(name, rest, typed, commands).filter((one) => one.startsWith(typed));
+  const [, flag = ""] = /^(--[\w-]+=)/.exec(words.at(-1) ?? "") ?? [];
+  // bash gives --output=json as three words, other shells as one.
+  const apart = words.flatMap((word) => (word.startsWith("--") ? word.split(/=(.*)/s).slice(0, 2) : word));
+  const [name, ...rest] = apart.slice(0, -1).filter((word) => word !== "=");
+  const typed = apart.at(-1) === "=" ? "" : (apart.at(-1) ?? "");
+  const fitting = candidates(name, rest, typed, commands).filter((one) => one.startsWith(typed));
+  return fitting.map((one) => flag + one);
 }
 
 function candidates(

@@ -22,6 +22,11 @@ describe("completion suggests", () => {
     ["status --ou", ["--output"]],
     ["status -o ", ["table", "wide", "json", "yaml", "name"]],
     ["status --output ya", ["yaml"]],
+    // bash asks with the flag, the sign and the value apart, other shells with all in one.
+    ["status --output = ya", ["yaml"]],
+    ["status --output =", ["table", "wide", "json", "yaml", "name"]],
+    ["status --output=ya", ["--output=yaml"]],
+    ["status --output=json --outp", []],
     ["wait --for ", ["held", "released"]],
     ["wait --cluster ", []],
     ["wait --cluster prod --f", ["--for"]],
