@@ -25,7 +25,7 @@ export class RecordInUseError extends StartError {}
 
 /** A cluster that does not answer is a wrong address or network more often than a failure that passes. */
 export const whyUnreachable = (error: unknown, server = ""): unknown =>
-  error instanceof TryAgainError
+  error instanceof TryAgainError && !isStatus(error.cause, 403)
     ? new StartError(
         `the cluster at ${server} cannot be reached: ${messageOf(error.cause ?? error)}`,
         "Check the kubeconfig's server, and the network between.",

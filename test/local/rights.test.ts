@@ -62,4 +62,13 @@ describe("what run may do in its cluster", () => {
       remedy: "Check the kubeconfig's server, and the network between.",
     });
   });
+
+  it("is not blamed on the network where the cluster refuses, and does not show whether it is ready", async () => {
+    const cause = new KubernetesError("POST", 403, {});
+    const refused = new TryAgainError("it does not report itself ready", { cause });
+    const refusal = check(() => {
+      throw refused;
+    });
+    await expect(refusal).rejects.toBe(refused);
+  });
 });
