@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, renameSync } from "node:fs";
+import { basename, join } from "node:path";
 import { messageOf } from "../../lambda/core/errors.ts";
 import type { Clock, Log } from "../../lambda/core/ports.ts";
 import type { ScopeRecord } from "../../lambda/core/record.ts";
@@ -26,18 +26,15 @@ export type RunTableOptions = Readonly<{
  * the next write, because a full disk must not keep nodes held.
  */
 export class RunTable extends ItemsInMemory {
-  /** The file that was put aside because it was damaged. */
-  readonly lost: string | undefined;
   readonly #file: string;
   /** Undefined until the disk has room for a new file. */
   #disk: RecordFile | undefined;
   readonly #options: RunTableOptions;
   readonly #unsaved = new Map<string, readonly [kind: Kind, name: string, fields: Fields]>();
 
-  private constructor(options: RunTableOptions, lost: string | undefined) {
+  private constructor(options: RunTableOptions) {
     super();
     this.#file = recordIn(options.folder);
-    this.lost = lost;
     this.#options = options;
   }
 
@@ -50,13 +47,13 @@ export class RunTable extends ItemsInMemory {
       const lost = putAside(recordIn(options.folder), options.clock.now());
       const because = messageOf(error);
       options.log.error("the record is damaged: it was put aside, and a new one begins", { lost, because });
-      return RunTable.openUndamaged(options, lost);
+      return RunTable.openUndamaged(options);
     }
   }
 
   /** The same, but fails where it is damaged. */
-  static openUndamaged(options: RunTableOptions, lost?: string): RunTable {
-    const table = new RunTable(options, lost);
+  static openUndamaged(options: RunTableOptions): RunTable {
+    const table = new RunTable(options);
     try {
       const disk = table.#open();
       for (const kind of Object.values(Kind))
@@ -67,6 +64,11 @@ export class RunTable extends ItemsInMemory {
       table.#reportUnsaved(error);
     }
     return table;
+  }
+
+  /** Whether this record has taken the place of a damaged one, perhaps in a start that failed. */
+  get hasLost(): boolean {
+    return readdirSync(this.#options.folder).some((name) => name.startsWith(basename(asideOf(this.#file))));
   }
 
   /** Whether everything is on the disk. */
@@ -139,9 +141,11 @@ export class RunTable extends ItemsInMemory {
   }
 }
 
+const asideOf = (file: string): string => `${file}.damaged-`;
+
 /** Renames the file and those that SQLite keeps beside it. */
 function putAside(file: string, now: Date): string {
-  const lost = `${file}.damaged-${now.toISOString().replaceAll(/[-:]|\.\d+/g, "")}`;
+  const lost = asideOf(file) + now.toISOString().replaceAll(/[-:]|\.\d+/g, "");
   for (const part of ["", "-wal", "-shm", "-journal"])
     if (existsSync(file + part)) renameSync(file + part, lost + part);
   return lost;

@@ -192,9 +192,11 @@ export async function openRun(options: RunOptions): Promise<Run> {
     refuseOtherAnnotation(marked, { annotation, release });
     const mayChange = () => mayChangeNodes(api, within(seconds(5)));
     if (mode === "observe") await refuseMarksToObserve(marked, { mayChange, release });
+    // Until the first sweep, the marks of a damaged record are there.
+    const isLost = table.hasLost && (await journal.lastSweep()) === undefined;
     await refuseBesideOther(
       { api, marked, holds, journal },
-      { settings, clock, takeOver, isLost: table.lost !== undefined || taken === "taken over" },
+      { settings, clock, takeOver, isLost: isLost || taken === "taken over" },
       within(minutes(1)),
     );
     closers.push(

@@ -88,6 +88,16 @@ describe("a run whose record is damaged", () => {
     expect(await ask({ do: "status" })).toMatchObject({ scopes: [] });
     await run.stop();
   });
+
+  it("removes the marks that it held also where the start that put it aside failed", async () => {
+    await (await world.startHolding()).stop();
+    writeFileSync(join(world.folder, "record.sqlite"), "x".repeat(5_000));
+    goAway();
+    await expect(world.start()).rejects.toThrow("cannot be reached");
+    vi.restoreAllMocks();
+    await world.start({ clock: { now: () => after(new Date(), minutes(11)) } });
+    expect(world.held()).toEqual([]);
+  });
 });
 
 describe("a run whose record is gone, as with a Pod that has moved", () => {
