@@ -71,6 +71,18 @@ export class RunTable extends ItemsInMemory {
     return readdirSync(this.#options.folder).some((name) => name.startsWith(basename(asideOf(this.#file))));
   }
 
+  /** From now until the next sweep, the marks there are those of another run, which has ended. */
+  async noteTakeOver(): Promise<void> {
+    await this.put(Kind.sweep, "taken over", { at: this.#options.clock.now() });
+  }
+
+  /** Whether the marks there are those of a damaged record or of a run that has ended: there was no sweep since. */
+  async isLost(swept: Date | undefined): Promise<boolean> {
+    const { at } = (await this.find(Kind.sweep, "taken over"))?.item ?? {};
+    if (at === undefined) return swept === undefined && this.hasLost;
+    return swept === undefined || new Date(String(at)) >= swept;
+  }
+
   /** Whether everything is on the disk. */
   get isSaved(): boolean {
     return this.#disk !== undefined && this.#unsaved.size === 0;

@@ -185,18 +185,19 @@ export async function openRun(options: RunOptions): Promise<Run> {
     isWaiting = false;
     if (!taken) return false;
     // The other run has changed since what this one may remember: requests that were released, a pause that is over.
-    if (taken === "taken over")
+    if (taken === "taken over") {
+      await table.noteTakeOver();
       for (const { scope, version } of (await holds.all()).records)
         await holds.write({ ...emptyRecord(scope), version });
+    }
     const marked = await nodes.listMarked(within(minutes(1)));
     refuseOtherAnnotation(marked, { annotation, release });
     const mayChange = () => mayChangeNodes(api, within(seconds(5)));
     if (mode === "observe") await refuseMarksToObserve(marked, { mayChange, release });
-    // Until the first sweep, the marks of a damaged record are there.
-    const isLost = table.hasLost && (await journal.lastSweep()) === undefined;
+    const isLost = taken === "taken over" || (await table.isLost(await journal.lastSweep()));
     await refuseBesideOther(
       { api, marked, holds, journal },
-      { settings, clock, takeOver, isLost: isLost || taken === "taken over" },
+      { settings, clock, takeOver, isLost },
       within(minutes(1)),
     );
     closers.push(

@@ -96,6 +96,15 @@ describe("a run that waits for another run", () => {
     expect(world.held()).toEqual([]);
   });
 
+  it("takes them over also where its first start after that one's end failed", async () => {
+    vi.spyOn(RunLease.prototype, "take").mockResolvedValueOnce("taken over").mockResolvedValue("taken");
+    world.joins("b", { ago: hours(24), holdId: idAt(minutes(1)) });
+    world.cluster.fail({ kind: "status", status: 400 }, { path: "/api/v1/nodes" });
+    await expect(world.start()).rejects.toThrow("400");
+    await world.start();
+    expect(world.held()).toEqual([]);
+  });
+
   it("begins a new record where it has worked before that one", async () => {
     const first = await world.start();
     const ask = async (payload: object) =>
