@@ -5,12 +5,14 @@ AWS works side by side, and a custom resource takes the longest: it is begun as 
 is deleted, everything on which nothing depends is gone already. The order of all others is random.
 
 Always on: what a resource needs that could not be deleted is not deleted either. AWS leaves it without an event; here it fails.
+A template's URL may have its bucket in the host's name, as AWS writes it; MiniStack looks for it in the path only.
 """
 
 import random
+import re
 
 from ministack.services import cloudformation
-from ministack.services.cloudformation import engine, stacks
+from ministack.services.cloudformation import engine, helpers, stacks
 
 from emulator_aws_behaviour import is_on, wrap
 
@@ -47,6 +49,16 @@ def delete_unless_needed(delete, type, physical_id, properties, stack_name=None,
     delete(type, physical_id, properties, stack_name, logical_id)
 
 
+in_host = re.compile(r"https://([a-z0-9.-]+)\.s3\.[a-z0-9-]+\.amazonaws\.com/")
+
+
+def read_document(read, params, body_key, url_key, label):
+    url = helpers._p(params, url_key)
+    in_path = {url_key: [in_host.sub(r"https://s3.amazonaws.com/\1/", url)]} if url else {}
+    return read({**params, **in_path}, body_key, url_key, label)
+
+
 def begin():
+    wrap(helpers, "_resolve_document", read_document)
     wrap(stacks, "_topological_sort", order)
     wrap(stacks, "_delete_resource", delete_unless_needed)

@@ -19,11 +19,11 @@ export class PlainDeployment {
   }
 
   /** Creates a stack from a template in a bucket, and waits for it. */
-  async create(stack: string, templateUrl: string): Promise<void> {
+  async create(stack: string, bucket: string, template: string): Promise<void> {
     await this.#cloudFormation({
       Action: "CreateStack",
       StackName: stack,
-      TemplateURL: `${this.#emulator.endpoint}/${templateUrl}`,
+      TemplateURL: `https://${bucket}.s3.${region}.amazonaws.com/${template}`,
       "Capabilities.member.1": "CAPABILITY_IAM",
     });
     await this.#statusOf(stack, /^CREATE_COMPLETE$/);

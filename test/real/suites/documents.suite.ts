@@ -141,7 +141,7 @@ describe("the operators' commands in the documents, run in a shell", { timeout: 
     expect(await run(command)).toContain("aws cloudformation deploy --stack-name karpenter-node-holder-prod");
     const plain = new PlainDeployment(emulator);
     await plain.upload(folder, "assets", "karpenter-node-holder/");
-    await plain.create("karpenter-node-holder-prod", "assets/karpenter-node-holder/template.json");
+    await plain.create("karpenter-node-holder-prod", "assets", "karpenter-node-holder/template.json");
     expect(await run("npx karpenter-node-holder status --cluster prod")).toContain(
       "holds 25m after each launch",
     );
