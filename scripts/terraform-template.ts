@@ -46,6 +46,7 @@ export function terraformTemplate(access: TemplateKind, isInVpc: boolean): strin
   const { Mappings, ...rest } = template;
   const text = textOf({
     ...rest,
+    Parameters: { Template: { Type: "String", Description: "The hash of this template" } },
     Resources: Object.assign(
       { "%%windows%%": 0 },
       ...others.map(([id, one]) => markWatching({ [id]: one }, one.Type)),

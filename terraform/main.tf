@@ -1,12 +1,13 @@
 data "aws_caller_identity" "current" {}
-data "aws_partition" "current" {}
-data "aws_region" "current" {}
+
+# The region has the same name in every version of the provider here, but not in aws_region.
+data "aws_service" "s3" { service_id = "s3" }
 
 locals {
   bucket = var.bucket != null ? var.bucket : join("-", [
     "karpenter-node-holder",
     data.aws_caller_identity.current.account_id,
-    data.aws_region.current.id,
+    data.aws_service.s3.region,
     local.fingerprint,
   ])
 
@@ -92,9 +93,11 @@ resource "aws_vpc_security_group_ingress_rule" "cluster" {
 
 resource "aws_cloudformation_stack" "holder" {
   name         = local.stack_name
-  template_url = "https://${local.bucket}.s3.${data.aws_region.current.id}.${data.aws_partition.current.dns_suffix}/${aws_s3_object.template.key}"
+  template_url = "https://${local.bucket}.${data.aws_service.s3.dns_name}/${aws_s3_object.template.key}"
   capabilities = ["CAPABILITY_IAM"]
   tags         = var.tags
+  # After a failed update the state has the new URL; the stack's own parameter shows that the update is still to be done.
+  parameters = { Template = sha256(local.template) }
 
   depends_on = [aws_s3_object.code, aws_vpc_security_group_ingress_rule.cluster]
   lifecycle {

@@ -26,3 +26,9 @@ it("uploads every function", () => {
     /functions = \[(.+)\]\n {2}installer = \[(.+)\]/.exec(read("main.tf")) ?? [];
   expect(JSON.parse(`[${functions}, ${installer}]`)).toEqual([...parts, "provider"]);
 });
+
+it("repeats an update that failed: the stack knows the hash of its template", () => {
+  expect(read("main.tf")).toContain("parameters = { Template = sha256(local.template) }");
+  for (const [name, text] of Object.entries(terraformTemplates()))
+    expect(text, name).toContain('"Parameters":{"Template":{"Type":"String"');
+});

@@ -80,9 +80,8 @@ func evaluate(folder, given string, names []string) {
 func evaluated(expressions map[string]hcl.Expression, folder string, variables map[string]cty.Value) map[string]cty.Value {
 	locals := map[string]cty.Value{}
 	data := cty.ObjectVal(map[string]cty.Value{
-		"aws_caller_identity": current("account_id", "111122223333"),
-		"aws_partition":       current("dns_suffix", "amazonaws.com"),
-		"aws_region":          current("id", "eu-west-1"),
+		"aws_caller_identity": source("current", "account_id", "111122223333"),
+		"aws_service":         source("s3", "region", "eu-west-1"),
 	})
 	for len(locals) < len(expressions) {
 		before := len(locals)
@@ -126,9 +125,9 @@ func areThere(expression hcl.Expression, locals map[string]cty.Value) bool {
 	return true
 }
 
-func current(name, value string) cty.Value {
+func source(label, name, value string) cty.Value {
 	inner := cty.ObjectVal(map[string]cty.Value{name: cty.StringVal(value)})
-	return cty.ObjectVal(map[string]cty.Value{"current": inner})
+	return cty.ObjectVal(map[string]cty.Value{label: inner})
 }
 
 func defaultOf(block *hcl.Block) cty.Value {
