@@ -81,7 +81,8 @@ function rangeOf(value: Setting["value"]): string {
 function problemOf(name: string, setting: Setting): readonly string[] {
   const { value } = setting;
   const given = `local.given.${snakeCase(name)}`;
-  const expected = expectedOf(setting).replace(", or 0s for no cap", "");
+  // Lists are lists here.
+  const expected = expectedOf(setting).replace(/, or 0s for no cap| separated by (?:commas|semicolons)/, "");
   const problem = JSON.stringify(`${snakeCase(name)} must be ${expected}`);
   if (value.kind === "choice")
     return [`contains([${value.choices.map((one) => `"${one}"`).join(", ")}], ${given}) ? "" : ${problem}`];

@@ -9,6 +9,7 @@ const read = (file: string) => readFileSync(`terraform/${file}`, "utf8");
 
 it("has every setting of the template as a variable, and no other", async () => {
   await expect(terraformSettings()).toMatchFileSnapshot("../../terraform/settings.tf");
+  expect(terraformSettings()).not.toMatch(/separated by|0s for no cap/);
 });
 
 it("leaves no mark of its build, and no example, in the templates that it fills in", () => {
