@@ -65,7 +65,7 @@ describe("an Event", () => {
     expect(news()).toContain(`a Held Held until ${tomorrow} 12:00Z: load test`);
   });
 
-  it("names the reason of a request also where Karpenter did not take the node", () => {
+  it("says why nodes are held, not what Karpenter did before, while a request is on", () => {
     const account = {
       at: at(0),
       nodes: 2,
@@ -84,7 +84,7 @@ describe("an Event", () => {
       { do: "mark", node: aNode("a"), holdId: holdId(1), scope: "cluster" },
       { plan, rules, now: at(0) },
     );
-    expect(message).toMatch(/: load test$/);
+    expect(message).toBe("Held until 17:00Z: a node was launched in NodePool default");
   });
 
   it("says of a drifted node why it is let go", async () => {
