@@ -7,31 +7,56 @@ export type PlacedLabel = Readonly<{ text: string; x: number; y: number }>;
 const character = 6.4;
 const height = 12;
 
-/** Puts each name where it covers nothing, as near to its point as possible; what finds no place covers the least. */
+/**
+ * Puts each name near to its point, where it covers nothing and is not nearer to another point. One name after the other
+ * takes its place, so several orders are tried, and the one with the least cost is taken.
+ */
 export function placeLabels(
   labels: readonly Label[],
   marks: readonly Box[],
   frame: Box,
 ): readonly PlacedLabel[] {
-  const taken: Box[] = [...marks];
-  return labels.map(({ text, cx, cy }) => {
-    const width = text.length * character;
-    const candidates = [10, 16, 24, 34].flatMap((away) => placesAround(cx, cy, width, away));
-    const inside = candidates.filter(
-      (box) =>
-        box.left >= frame.left &&
-        box.right <= frame.right &&
-        box.top >= frame.top - 4 &&
-        box.bottom <= frame.bottom,
-    );
-    const covered = (box: Box) => taken.reduce((sum, other) => sum + overlap(box, other), 0);
-    const free = inside.find((box) => covered(box) === 0);
-    const [fallback] = (inside.length > 0 ? inside : candidates).toSorted((a, b) => covered(a) - covered(b));
-    const box = free ?? fallback ?? { left: cx, right: cx + width, top: cy - height, bottom: cy };
-    taken.push(box);
-    return { text, x: box.left, y: box.bottom - 2 };
+  const orders = labels.map((_, i) => [...labels.slice(i), ...labels.slice(0, i)]);
+  const tried = orders.map((order) => placeInOrder(order, labels, marks, frame));
+  const [best] = tried.toSorted((a, b) => a.cost - b.cost);
+  return labels.flatMap((label) => {
+    const box = best?.placed.get(label);
+    return box ? [{ text: label.text, x: box.left, y: box.bottom - 2 }] : [];
   });
 }
+
+function placeInOrder(order: readonly Label[], labels: readonly Label[], marks: readonly Box[], frame: Box) {
+  const taken: Box[] = [...marks];
+  const placed = new Map<Label, Box>();
+  let cost = 0;
+  for (const label of order) {
+    const { cx, cy, text } = label;
+    const others = labels.filter((one) => one !== label);
+    const costOf = (box: Box) => {
+      const own = distance(box, label);
+      const misleads = others.some((other) => distance(box, other) <= own);
+      return taken.reduce((sum, other) => sum + overlap(box, other), own) + (misleads ? 30 : 0);
+    };
+    const candidates = [10, 16, 24, 34]
+      .flatMap((away) => placesAround(cx, cy, text.length * character, away))
+      .map((box) => ({ box, cost: costOf(box) + (isInside(box, frame) ? 0 : 1_000) }));
+    const [best] = candidates.toSorted((a, b) => a.cost - b.cost);
+    if (!best) continue;
+    taken.push(best.box);
+    placed.set(label, best.box);
+    cost += best.cost;
+  }
+  return { placed, cost };
+}
+
+const isInside = (box: Box, frame: Box): boolean =>
+  box.left >= frame.left &&
+  box.right <= frame.right &&
+  box.top >= frame.top - 4 &&
+  box.bottom <= frame.bottom;
+
+const distance = (box: Box, { cx, cy }: Label): number =>
+  Math.hypot(Math.max(box.left - cx, 0, cx - box.right), Math.max(box.top - cy, 0, cy - box.bottom));
 
 /** To the right, left, above, below, and in the corners between. */
 function placesAround(cx: number, cy: number, width: number, away: number): readonly Box[] {

@@ -1,7 +1,7 @@
 import { element, hint, short } from "../../../report/markup.ts";
 import { picture, text } from "../../../report/page/picture.ts";
 import { formatNumber, numberTicks, type Scale, scaleOf } from "../../../report/scale.ts";
-import { evictions, nodeTime, usualWeights } from "../cost.ts";
+import { costOf, evictions, nodeTime, usualWeights } from "../cost.ts";
 import { cheapest } from "./compare.ts";
 import { type ArmRuns, type Group, isHolder, meanOf } from "./groups.ts";
 import { type Box, placeLabels } from "./labels.ts";
@@ -54,10 +54,16 @@ function legend(): readonly string[] {
 const line = { fill: "none", stroke: "currentColor", "stroke-width": 1.2, "stroke-dasharray": "2 3" };
 const equal = { stroke: "currentColor", "stroke-opacity": 0.4 };
 
+/** Arms that differ in Karpenter's setting alone lie on others, and dear ones far away: they are in the table. */
+const isNear = (one: ArmRuns, best: ArmRuns | undefined): boolean => {
+  const costs = (some: ArmRuns) => meanOf(some.runs, (run) => costOf(run, usualWeights));
+  return !one.arm.includes("-beside-") && (!best || costs(one) < (4 / 3) * costs(best));
+};
+
 function drawPanel(group: Group, y: number): Readonly<{ svg: string; description: string }> {
-  const points = group.arms.map(pointOf);
-  const frame: Frame = { left: 52, right: width - 14, top: y + 34, bottom: y + panelHeight - 56 };
   const best = cheapest(group, "own", usualWeights);
+  const points = group.arms.filter((arm) => isNear(arm, best)).map(pointOf);
+  const frame: Frame = { left: 52, right: width - 14, top: y + 34, bottom: y + panelHeight - 56 };
   const xTicks = ticksAround(points.map(({ x }) => x));
   const yTicks = numberTicks(Math.max(...points.map((one) => one.y)) * 1.05);
   const x = scaleOf(xTicks[0] ?? 0, xTicks.at(-1) ?? 1, frame.left, frame.right);
@@ -163,4 +169,4 @@ function drawLabels(points: readonly Placed[], frame: Frame): readonly string[] 
 }
 
 const shortName = (arm: string): string =>
-  arm.replace("consolidate-after-", "after ").replaceAll("-", " ").replace(" beside", ",");
+  arm.replace("consolidate-after-", "after ").replace("-every-", " ").replaceAll("-", " ");

@@ -163,6 +163,12 @@ describe("the picture", () => {
     expect(svg).not.toMatch(/NaN|undefined|Infinity/);
   });
 
+  it("leaves out what lies far away, or on others", () => {
+    const others = [...runsOf("when-empty", 5_000, 5_000), ...runsOf("hold-20m-beside-30s", 1_300, 1_300)];
+    const more = drawGroups(groupsOf([...results, ...others]), "Costs");
+    expect(more).toBe(svg);
+  });
+
   it("shows a dark theme, too", () => {
     expect(svg).toContain("@media(prefers-color-scheme:dark){.knh{--arm-");
   });
@@ -182,4 +188,21 @@ it("labels stand to the right of their points, or elsewhere where another is or 
   expect([two?.x, two?.y]).toEqual([122, 104]);
   expect(three?.x).toBeLessThan(260);
   expect(new Set(others.map(({ x, y }) => `${Math.round(x)} ${Math.round(y)}`)).size).toBe(6);
+});
+
+it("a label is nearer to its own point than to another", () => {
+  const frame = { left: 0, right: 300, top: 0, bottom: 300 };
+  const points = [
+    { text: "first", cx: 150, cy: 150 },
+    { text: "second", cx: 200, cy: 150 },
+  ];
+  const marks = points.map(({ cx, cy }) => ({
+    left: cx - 7,
+    right: cx + 7,
+    top: cy - 7,
+    bottom: cy + 7,
+  }));
+  const [first, second] = placeLabels(points, marks, frame);
+  expect(first?.x).toBeLessThan(150 - 30);
+  expect(second?.x).toBe(210);
 });
