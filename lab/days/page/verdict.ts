@@ -99,15 +99,15 @@ function cellOf(found: Row["holders"][number] | undefined): string {
 /** Jobs that consolidation killed, where an interruption or drift kills them too. */
 function killed(rows: readonly Row[]): string {
   const byConsolidation = ({ runs }: ArmRuns) =>
-    meanOf(runs, ({ jobsKilledBy }) => (jobsKilledBy?.underutilized ?? 0) + (jobsKilledBy?.empty ?? 0));
+    runs.map(({ jobsKilledBy }) => (jobsKilledBy?.underutilized ?? 0) + (jobsKilledBy?.empty ?? 0));
   const range = (values: readonly number[]) => {
     const [least, most] = [Math.min(...values), Math.max(...values)].map(whole);
     return least === most ? `${least}` : `${least} to ${most}`;
   };
-  const own = range(rows.map(({ best }) => byConsolidation(best)));
+  const own = range(rows.flatMap(({ best }) => byConsolidation(best)));
   const arms = rows.flatMap(({ group }) => group.arms.filter(({ arm }) => isHolder(arm)));
   const holders = [...Map.groupBy(arms, ({ arm }) => arm)].map(
-    ([arm, found]) => `${range(found.map(byConsolidation))} with \`${arm}\``,
+    ([arm, found]) => `${range(found.flatMap(byConsolidation))} with \`${arm}\``,
   );
   return `Consolidation killed ${[`${own} jobs a run with the best of Karpenter's own settings`, ...holders].join(", ")}.`;
 }
