@@ -57,26 +57,41 @@ const isSo: Readonly<Record<WaitOptions["for"], (status: StatusAnswer, scope?: S
   released: isReleased,
 };
 
+/** The last question is asked when time is over. */
+const toAnswer = seconds(2);
+
 /** The first failure ends it; later ones may pass, and the last one is reported where time is over. */
 async function waitFor(options: WaitOptions, { env, out, notify }: Terminal): Promise<void> {
   const { for: state, timeout, every, scope, quiet } = options;
   const { ask } = await controlOf(options, env);
   const end = performance.now() + timeout;
-  let status = parseStatus(await ask({ do: "status" }));
+  const over = AbortSignal.timeout(timeout + toAnswer);
+  const late = () =>
+    new Failure(
+      `not ${state} within ${formatDuration(timeout)}`,
+      "`status` shows what holds, until when and why.",
+      Exit.no,
+    );
+  const look = async () =>
+    parseStatus(
+      await ask({ do: "status" }, over).catch((error: unknown) => {
+        throw over.aborted ? late() : error;
+      }),
+    );
+  let status = await look();
   const known = status.scopes.map((one) => one.scope);
   if (scope !== undefined && status.rules.scope === "nodepool" && !known.includes(scope))
     notify(`The holder has not seen ${scope} yet; it knows: ${known.join(", ") || "none"}.`);
   let failed: unknown;
   while (!isSo[state](status, scope)) {
     const left = end - performance.now();
-    const late = `not ${state} within ${formatDuration(timeout)}`;
-    if (left <= 0)
-      throw failed ?? new Failure(late, "`status` shows what holds, until when and why.", Exit.no);
+    if (left <= 0) throw failed ?? late();
     await new Promise((resolve) => setTimeout(resolve, Math.min(every, left)));
     try {
-      status = parseStatus(await ask({ do: "status" }));
+      status = await look();
       failed = undefined;
     } catch (error) {
+      if (over.aborted) throw error;
       failed = error;
       notify(`Could not ask: ${readable(messageOf(error))}. Trying again.`);
     }

@@ -2,8 +2,8 @@ import * as v from "valibot";
 import { anyText } from "../../lambda/schemas/holds.ts";
 import { Failure } from "../terminal/failure.ts";
 
-/** Sends a control request to a holder; the caller reads the answer. */
-export type Ask = (request: Readonly<Record<string, unknown>>) => Promise<unknown>;
+/** Sends a control request to a holder, and waits for the answer until the signal comes; the caller reads the answer. */
+export type Ask = (request: Readonly<Record<string, unknown>>, signal?: AbortSignal) => Promise<unknown>;
 
 /** The holder that a command is about: deployed, or a process on this machine. */
 export type ControlClient = Readonly<{

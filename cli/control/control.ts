@@ -27,9 +27,10 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
   const name = functionName(flags.cluster, "control");
   const log = inSamePlace(`aws logs tail /aws/lambda/${name} --since 10m`, flags);
   const otherwise = `Run doctor to find what is broken, or read its log: ${log}`;
-  const ask: ControlClient["ask"] = async (request) => {
+  const ask: ControlClient["ask"] = async (request, abortSignal) => {
+    const what = { cluster: flags.cluster, part: "control", request, otherwise } as const;
     try {
-      return await invoke(config, { cluster: flags.cluster, part: "control", request, otherwise });
+      return await invoke(config, { ...what, ...(abortSignal && { abortSignal }) });
     } catch (error) {
       if (isAws(error, "not found")) throw await noHolder(flags.cluster, config);
       throw explainAwsError(error, `invoke ${name}`);
@@ -43,15 +44,22 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
   return { ask, name: flags.cluster, flags: inSamePlace(`--cluster ${flags.cluster}`, flags), toHold };
 }
 
-type Invocation = Readonly<{ cluster: string; part: Part; request: object; otherwise: string }>;
+type Invocation = Readonly<{
+  cluster: string;
+  part: Part;
+  request: object;
+  otherwise: string;
+  abortSignal?: AbortSignal;
+}>;
 
 /** Invokes a function, and returns its answer; throws the error that it reports, with `otherwise` as the remedy. */
 export async function invoke(config: AwsConfig, invocation: Invocation): Promise<unknown> {
-  const { cluster, part, request, otherwise } = invocation;
+  const { cluster, part, request, otherwise, ...options } = invocation;
   const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
   const FunctionName = functionName(cluster, part);
   const answer = await new LambdaClient(withTimeLimits(config, giveUpAfter)).send(
     new InvokeCommand({ FunctionName, Payload: JSON.stringify(request) }),
+    options,
   );
   const who = `the ${part} function`;
   const payload = parseJson(who, Buffer.from(answer.Payload ?? []).toString());

@@ -17,9 +17,10 @@ const who = "the holder";
 /** A `run` on this machine, over the socket in its data folder; without a folder, the only one at work. */
 export async function runningHolder(flags: RunFlags, env: Terminal["env"]): Promise<ControlClient> {
   const folder = flags.run === true ? await onlyRunFolder(env, await serverOf(flags, env)) : flags.run;
-  const ask: ControlClient["ask"] = async (payload) => {
+  const ask: ControlClient["ask"] = async (payload, given) => {
+    const signal = AbortSignal.any([AbortSignal.timeout(giveUpAfter), ...(given ? [given] : [])]);
     const { status, text } = await withShortPath(folder, (socket) =>
-      post(socket, JSON.stringify(payload)),
+      post(socket, JSON.stringify(payload), signal),
     ).catch((error: unknown) => {
       throw unreachable(folder, error);
     });
@@ -33,9 +34,10 @@ export async function runningHolder(flags: RunFlags, env: Terminal["env"]): Prom
   return { ask, name: `run in ${folder}`, flags: `--run ${quoted(folder)}`, toHold: () => toHold };
 }
 
-function post(socketPath: string, body: string): Promise<Readonly<{ status: number; text: string }>> {
+type Answer = Readonly<{ status: number; text: string }>;
+
+function post(socketPath: string, body: string, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(giveUpAfter);
     const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
     request({ socketPath, method: "POST", headers, signal, agent: false })
       .once("error", reject)

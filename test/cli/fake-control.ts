@@ -35,13 +35,13 @@ export class FakeControl {
     vi.stubEnv("AWS_SECRET_ACCESS_KEY", "fake");
     vi.stubEnv("AWS_MAX_ATTEMPTS", "1");
     const it: { fake?: FakeControl } = {};
-    const aws = await fakeAws((request) => {
+    const aws = await fakeAws(async (request) => {
       const name = /functions\/([^/]+)\/invocations/.exec(request.path)?.[1];
       if (name === undefined) return listed(holders);
       const asked: Asked = JSON.parse(request.body);
       it.fake?.asked.push(asked);
       it.fake?.functionNames.push(name);
-      const answer = control(asked, name);
+      const answer = await control(asked, name);
       return isAnswer(answer) ? answer : json(answer);
     });
     it.fake = new FakeControl(aws);

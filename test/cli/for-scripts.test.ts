@@ -155,6 +155,14 @@ describe("wait", () => {
     expect(late.map(({ asked }) => asked.length)).toEqual(cases.map(() => 2));
   });
 
+  it("ends so, too, where an answer does not come", async () => {
+    const none = new Promise(() => {});
+    const silent = [await answering(statusOf(paused), none), await answering(none)];
+    const reported = expect.stringMatching(/^error: not held within 1s\n/);
+    for (const ended of await Promise.all(silent.map((one) => one.run(...shortly("held", [])))))
+      expect(ended).toMatchObject({ exit: 3, reported });
+  });
+
   it("says which NodePools the holder knows where it has not seen the one that is named", async () => {
     const byPool = (status: ReturnType<typeof statusOf>) => {
       return { ...status, rules: { ...status.rules, scope: "nodepool" } };
