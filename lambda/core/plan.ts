@@ -130,15 +130,17 @@ type FigureFacts = PlanFacts &
 /** The record with what is remembered of its nodes, and with what history will report. */
 function withFigures(started: ScopeRecord, facts: FigureFacts): ScopeRecord {
   const { nodes, rules, counted, since } = facts;
-  const { watched: before, account: _, ...record } = started;
+  const { account: _, hold: held, ...record } = started;
   const account = accountAfter(facts);
-  const isWatched = rules.mode === "observe" && record.hold;
+  const figures = figuresAfter({ ...facts, next: started, nodes: nodes && { ...nodes, since } });
+  if (!held) return { ...record, ...(account && { account }), figures };
+  const { watched: before, ...hold } = held;
   const watching = { ...facts, before: record.figures.observed, watched: before, letGo: account?.letGo };
-  const { observed, watched } = isWatched ? observe({ ...watching, launches: counted.length }) : {};
-  const figures = figuresAfter({ ...facts, next: record, nodes: nodes && { ...nodes, since } });
+  const { observed, watched } =
+    rules.mode === "observe" ? observe({ ...watching, launches: counted.length }) : {};
   return {
     ...record,
-    ...(watched && { watched }),
+    hold: { ...hold, ...(watched && { watched }) },
     ...(account && { account }),
     figures: { ...figures, ...(observed && { observed }) },
   };

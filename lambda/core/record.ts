@@ -29,7 +29,14 @@ export type Request = Readonly<{
 }>;
 
 /** The time in which the nodes of a scope are marked with this id. Once it has ended, its marks are removed. */
-export type Hold = Readonly<{ id: string; startedAt: Date; because: string; ended?: Ended }>;
+export type Hold = Readonly<{
+  id: string;
+  startedAt: Date;
+  because: string;
+  ended?: Ended;
+  /** With `mode=observe`, until it has ended. */
+  watched?: Watched;
+}>;
 export type Ended = Readonly<{ at: Date; because: string }>;
 
 /** Launches in this time do not count. While a scope is paused nothing is held; a breather stops launches alone. */
@@ -63,6 +70,8 @@ export type ScopeRecord = Readonly<{
   scope: Scope;
   version: number;
   hold?: Hold;
+  /** The hold that was closed last. The next one's id is younger, also where clocks differ. */
+  closedId?: string;
   launchHold?: LaunchHold;
   requests: readonly Request[];
   quiet?: Quiet;
@@ -70,7 +79,6 @@ export type ScopeRecord = Readonly<{
   /** Launches of the last minutes by instance, so that each is counted once. */
   seen: Readonly<Record<string, Date>>;
   figures: Figures;
-  watched?: Watched;
   /** With `hold=auto`, what is remembered of the nodes. */
   account?: Account;
   looks: Looks;
@@ -113,20 +121,25 @@ export const emptyRecord = (scope: Scope): ScopeRecord => ({
   looks: {},
 });
 
-/** The record with another hold, whose id is younger than that of the present one. Its one-shot is yet to be set. */
+/** The record with another hold, whose id is younger than that of the present or the last one. Its one-shot is yet to be set. */
 export function withNewHold(record: ScopeRecord, hold: Hold): ScopeRecord {
   const { oneShot: _, ...looks } = record.looks;
   return {
     ...record,
-    hold: { ...hold, id: youngerId(hold.id, record.hold?.id) },
+    hold: { ...hold, id: youngerId(hold.id, record.hold?.id ?? record.closedId) },
     figures: noFigures,
     looks,
   };
 }
 
 /** The record once no node has the mark of its hold. */
-export function withoutHold({ hold: _, watched: _w, account, ...record }: ScopeRecord): ScopeRecord {
-  return { ...record, ...(account && { account: withoutNodes(account) }), figures: noFigures };
+export function withoutHold({ hold, account, ...record }: ScopeRecord): ScopeRecord {
+  return {
+    ...record,
+    ...(hold && { closedId: hold.id }),
+    ...(account && { account: withoutNodes(account) }),
+    figures: noFigures,
+  };
 }
 
 /** The hold of a record as history will report it. */

@@ -22,11 +22,16 @@ import type { StoredItem } from "./item-table.ts";
 const balance = v.pipe(v.number("a whole number"), v.integer("a whole number"));
 
 const ended = fields({ at: moment, because: anyText });
+const watched = fields({
+  nodes: v.record(v.string(), fields({ pods: v.exactOptional(count) }), "a map"),
+  gone: list(moment, mostWatched),
+});
 const hold = fields({
   id: holdId(),
   startedAt: moment,
   because: anyText,
   ended: v.exactOptional(ended),
+  watched: v.exactOptional(watched),
 });
 
 const request = fields({
@@ -61,6 +66,7 @@ const record = fields({
   name: scope,
   version: count,
   hold: v.exactOptional(hold),
+  closedId: v.exactOptional(holdId()),
   launchHold: v.exactOptional(
     fields({
       startedAt: moment,
@@ -75,12 +81,6 @@ const record = fields({
   seen: v.record(v.string(), moment, "a map"),
   figures: fields(figureEntries),
   account: v.exactOptional(account),
-  watched: v.exactOptional(
-    fields({
-      nodes: v.record(v.string(), fields({ pods: v.exactOptional(count) }), "a map"),
-      gone: list(moment, mostWatched),
-    }),
-  ),
   looks: fields({ oneShot: v.exactOptional(moment), message: v.exactOptional(moment) }),
 });
 

@@ -28,6 +28,7 @@ const at = (time: string) => new Date(`2026-11-21T${time}Z`);
 const hold: Required<Hold> = {
   ...aHold(),
   ended: { at: at("12:20:00.123"), because: "released by hand: “maintenance”" },
+  watched: { nodes: { "node-1": { pods: 3 }, "node-2": {} }, gone: [at("12:40:00.000")] },
 };
 const request: Required<Request> = { ...aRequest(), releasedAt: at("12:18:00.789") };
 const figures: Required<Figures> = {
@@ -48,6 +49,7 @@ const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   scope: poolScope("batch"),
   version: 0,
   hold,
+  closedId: holdId(1),
   launchHold: { startedAt: at("11:59:58.123"), lastLaunchAt: at("12:17:00.000"), isConstant: true },
   requests: [request, aRequest({ name: "every weekday", cause: "window" })],
   quiet: {
@@ -59,7 +61,6 @@ const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
   released: { at: at("12:19:00.789"), because: "maintenance", by: "7bf73129-1428-4cd3-a780-95db273d1602" },
   seen: { "i-1": at("12:18:00.123"), "i-2": at("12:18:01.456") },
   figures,
-  watched: { nodes: { "node-1": { pods: 3 }, "node-2": {} }, gone: [at("12:40:00.000")] },
   account: {
     at: at("12:19:30.123"),
     nodes: 3,

@@ -20,8 +20,8 @@ const withPods = (pods: Readonly<Record<string, number>>) =>
 describe("with mode=observe, nodes that would be held", () => {
   it("are watched, 500 at most: a record must stay small", () => {
     const names = Array.from({ length: 600 }, (_, n) => `node-${n}`);
-    const { watched } = new Passes(observe).at(0, [launchAt(0)], { nodes: nodesNamed(names) }).record;
-    expect(Object.keys(watched?.nodes ?? {})).toEqual(names.slice(0, 500));
+    const { hold } = new Passes(observe).at(0, [launchAt(0)], { nodes: nodesNamed(names) }).record;
+    expect(Object.keys(hold?.watched?.nodes ?? {})).toEqual(names.slice(0, 500));
   });
 
   it("count as removed when they are gone, each once, until the hold would end", () => {
@@ -31,7 +31,7 @@ describe("with mode=observe, nodes that would be held", () => {
     passes.at(6, []);
     passes.at(7, [], { nodes: nodesNamed(["d"]) });
     expect(passes.record.figures.observed).toMatchObject({ removed: 3, uncounted: 3 });
-    expect(passes.at(20, [], { nodes: nodesNamed([]) }).record).not.toHaveProperty("watched");
+    expect(passes.at(20, [], { nodes: nodesNamed([]) }).record.hold).not.toHaveProperty("watched");
     expect(passes.record.figures.observed).toMatchObject({ removed: 4 });
   });
 
@@ -90,7 +90,7 @@ describe("with mode=observe, nodes that would be held", () => {
     const passes = new Passes();
     passes.at(0, [launchAt(0)], { nodes: withPods({ a: 2 }) });
     passes.at(5, [], { nodes: nodesNamed([]) });
-    expect(passes.record).not.toHaveProperty("watched");
+    expect(passes.record.hold).not.toHaveProperty("watched");
     expect(passes.record.figures).not.toHaveProperty("observed");
   });
 });
@@ -105,7 +105,7 @@ it("pods are counted where hold=auto reads them, without those of DaemonSets", a
   world.ec2.launch({ eventAfter: null });
   world.time = at(4);
   await sweep(context());
-  expect(record()?.watched?.nodes.a).toEqual({ pods: 2 });
+  expect(record()?.hold?.watched?.nodes.a).toEqual({ pods: 2 });
 });
 
 const some: Observed = { removed: 7, evicted: 41, uncounted: 0, nodeTime: hours(1.2), relaunched: 3 };

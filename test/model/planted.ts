@@ -93,6 +93,7 @@ export const mistakes: readonly Mistake[] = [
     "untilJobsEnd(withLimit(launchHoldAfter(ofLaunches), facts), facts)",
     "withLimit(launchHoldAfter(ofLaunches), facts)",
   ),
+  mistake("a hold is forgotten when it is closed", "record.ts", " ?? record.closedId"),
   mistake("a younger hold's mark is removed", "plan-nodes.ts", " || label > hold.id"),
   mistake(
     "a user's annotation goes with the mark",

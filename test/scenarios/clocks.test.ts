@@ -32,7 +32,7 @@ it("functions whose clocks differ by more than a minute leave each other's marks
   world.launch({ joinsAfter: null });
   await world.run(world.deliver(world.queue.due(), -seconds(30)));
   const { a: second = "" } = world.marks();
-  expect(second < first && second !== "").toBe(true);
+  expect(second > first).toBe(true);
   for (const skew of [minutes(1), 0, -seconds(30)]) await world.run(world.sweep(skew));
   expect(world.marks()).toEqual({ a: second, b: second, "node-1": second });
 

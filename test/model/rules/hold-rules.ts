@@ -36,6 +36,8 @@ export class HoldRules {
   readonly #karpenter: Karpenter;
   readonly #records: Records;
   readonly #counted = new Set<string>();
+  /** The last hold of each scope. */
+  readonly #youngest = new Map<Scope, string>();
 
   constructor(world: World, karpenter: Karpenter, records: Records) {
     this.#world = world;
@@ -60,6 +62,7 @@ export class HoldRules {
   lost({ scope, hold }: ScopeRecord): void {
     const life = hold && this.lives.get(hold.id);
     if (life) life.isLost = true;
+    this.#youngest.delete(scope);
     for (const one of this.#counted) if (one.startsWith(`${scope} `)) this.#counted.delete(one);
   }
 
@@ -99,10 +102,11 @@ export class HoldRules {
     must(busy.length === 0, "a hold of launches ends after the Jobs of its nodes", () => [busy, facts()]);
   }
 
-  #checkStarted({ scope, before, record, facts }: Written, hold: Hold): void {
+  #checkStarted({ scope, record, facts }: Written, hold: Hold): void {
     must(!hold.ended, "a hold starts before it ends", facts);
     must(!this.lives.has(hold.id), "a hold's id is unique", facts);
-    must(!before.hold || hold.id > before.hold.id, "the ids of a scope only grow", facts);
+    must(hold.id > (this.#youngest.get(scope) ?? ""), "the ids of a scope only grow", facts);
+    this.#youngest.set(scope, hold.id);
     this.lives.set(hold.id, { scope, figures: record.figures, isLost: false });
   }
 
@@ -162,7 +166,7 @@ export class HoldRules {
     if (this.#records.since(by, scope).length > 2) return;
     const removedIn = ({ figures }: ScopeRecord) => figures.observed?.removed ?? 0;
     const wentSince = removedIn(record) - (before.hold?.id === record.hold?.id ? removedIn(before) : 0);
-    const gone = Object.keys(before.watched?.nodes ?? {}).filter((name) => {
+    const gone = Object.keys(before.hold?.watched?.nodes ?? {}).filter((name) => {
       const node = this.#world.nodes.get(name);
       return !node || !isCovered(by.settings, node.pool);
     });
