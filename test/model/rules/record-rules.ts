@@ -183,7 +183,8 @@ function checkRequests(written: Written): void {
     else must(isWished(written, now), "nothing but the same request changes it", facts);
     const isAgain = old.releasedAt !== undefined && !at && now.cause !== "person";
     const isNews = now.at > old.at && (!old.releasedAt || now.at >= wholeSecond(old.releasedAt));
-    must(!isAgain || isNews, "a duplicate brings back no released request", facts);
+    // It is remembered until its end: one of the same name that comes after that is another.
+    must(!isAgain || isNews || old.until <= to, "a duplicate brings back no released request", facts);
     const mayShorten = isReleased || now.cause === "person" || old.releasedAt !== undefined || isOver;
     must(mayShorten || now.until >= old.until, "an event or a window never shortens a request", facts);
   }
