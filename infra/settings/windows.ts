@@ -64,7 +64,7 @@ export function problemsOfWindow(window: Window, limits: Limits): string[] {
 
 /** Whether an event or a window may have this name: the reason, one line too, has it beside an id. */
 export const problemsOfName = (name: string): string[] => [
-  ...(/^\P{Cc}{1,900}$/u.test(name) ? [] : ["name must be one line of 1 to 900 characters"]),
+  ...(/^\P{Cc}{1,200}$/u.test(name) ? [] : ["name must be one line of 1 to 200 characters"]),
   ...(/<.*>/.test(name) ? [`name must not be "${name}": EventBridge reads <…> as a placeholder`] : []),
 ];
 

@@ -9,7 +9,7 @@ import { matching, textAs } from "./parse.ts";
 
 export const text = matching(/^[\s\S]{1,1000}$/, "text");
 
-export const line = matching(linePattern, "one line of 1 to 1000 characters");
+export const line = matching(linePattern, "one line of 1 to 250 characters");
 
 /** Who asks is shown in one line with the reason. */
 export const callerPattern = /^\P{Cc}{1,100}$/u;

@@ -3,12 +3,16 @@ import { afterEach, describe, expect, it } from "vitest";
 import { DynamodbTable, toAttributes } from "../../lambda/aws/dynamodb-table.ts";
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { trialHoldId } from "../../lambda/core/marks/hold-id.ts";
+import { mostWatched } from "../../lambda/core/observed.ts";
+import { mostPauses } from "../../lambda/core/pauses.ts";
+import { noFigures } from "../../lambda/core/record.ts";
+import { mostRequests } from "../../lambda/core/requests.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
 import { errorOf } from "../fuzz/fuzz.ts";
-import { aHold, aRecord } from "../support/builders.ts";
+import { aHold, aRecord, aRequest } from "../support/builders.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
 
 let aws: FakeAws;
@@ -48,6 +52,26 @@ describe("a request to the table", () => {
     const holds = await holdsOn((count) => (count < 9 ? page(String(count % 2)) : json({})));
     expect(await errorOf(holds.all())).toMatchObject({ message: expect.stringMatching(/same next page/) });
     expect(aws.requests).toHaveLength(3);
+  });
+
+  it("writes a record with everything at its most, which an item has room for", async () => {
+    const longest = "\u{1F600}".repeat(250);
+    const many = <T>(count: number, value: T) =>
+      Object.fromEntries(Array.from({ length: count }, (_, n) => [`${n}-`.padEnd(63, "x"), value]));
+    const requests = Array.from({ length: mostRequests }, () => aRequest({ name: longest, reason: longest }));
+    const because = `released by hand: ${requests.map(({ name }) => name).join(", ")}`;
+    const open = Array.from({ length: mostPauses }, () => ({ since: noon, level: mostPauses, pods: 1_000 }));
+    const ended = { at: noon, because };
+    const watched = { nodes: many(mostWatched, { pods: 1_000 }), gone: Array(mostWatched).fill(noon) };
+    const account = {
+      ...{ at: noon, nodes: 5_000, pauses: { open, gone: 0, learned: [] } },
+      ...{ wasted: many(200, 86_400_000), letGo: many(400, noon), leftAlone: many(200, noon) },
+    };
+    const figures = { ...noFigures, requests: Array<string>(10).fill(longest) };
+    const holds = await holdsOn(() => json({}));
+    const hold = aHold({ ended, watched });
+    await holds.write(aRecord({ hold, requests, seen: many(500, noon), account, figures }));
+    expect(Buffer.byteLength(aws.requests[0]?.body ?? "")).toBeLessThan(409_600);
   });
 
   it("names its condition with each write", async () => {

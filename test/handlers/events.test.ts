@@ -45,7 +45,7 @@ describe("a message", () => {
     expect(parse({ hold })).toEqual({ kind: "hold", ...hold, for: 30 * 60_000, at: noon });
     expect(problemsOf({ hold: { ...hold, cause: "person", name: undefined, scope: "all" } })).toEqual([
       'hold.cause must be event or window, not "person"',
-      "hold.name must be one line of 1 to 1000 characters, but is missing",
+      "hold.name must be one line of 1 to 250 characters, but is missing",
       'hold.scope must be "cluster" or "nodepool/NAME", not "all"',
     ]);
   });

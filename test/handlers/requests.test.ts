@@ -77,13 +77,13 @@ describe("a request of an operator", () => {
     [{ do: "pause", for: "91d" }, /for must be a duration from 1m to 2160h/],
     [{ do: "history", limit: 1.5 }, /limit must be a whole number from 0 to 1000, not 1.5/],
     [{ do: "probe" }, /id must be text, but is missing/],
-    [{ do: "release", name: null }, /name must be one line of 1 to 1000 characters, not null/],
-    [{ do: "release", reason: "" }, /reason must be one line of 1 to 1000 characters, not ""/],
+    [{ do: "release", name: null }, /name must be one line of 1 to 250 characters, not null/],
+    [{ do: "release", reason: "" }, /reason must be one line of 1 to 250 characters, not ""/],
     ...["", "x".repeat(101), "two\nlines", 7].map((by): [unknown, RegExp] => [
       { do: "release", by },
       /by must be a name of 1 to 100 characters/,
     ]),
-    [{ do: "pause", reason: "\u001b[2Jnothing to see" }, /reason must be one line of 1 to 1000 characters/],
+    [{ do: "pause", reason: "\u001b[2Jnothing to see" }, /reason must be one line of 1 to 250 characters/],
   ])("that is wrong is refused by name: %j", (payload, problem) => {
     expect(() => parseControlRequest(payload)).toThrow(problem);
   });

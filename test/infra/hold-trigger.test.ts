@@ -53,8 +53,8 @@ it("an event may hold for as long as maxRequest allows, and the hold function ta
 it("a name may be as long as the hold function takes it, beside the event's id", () => {
   const sentBy = (letters: number) =>
     sentByEvent(synthesizeWith((holder) => onDeployments(holder, { name: "n".repeat(letters) })));
-  expect(parseMessage(sentBy(900).replace("event-1", crypto.randomUUID()))).toMatchObject({ kind: "hold" });
-  expect(() => sentBy(901)).toThrow("name must be one line of 1 to 900 characters");
+  expect(parseMessage(sentBy(200).replace("event-1", crypto.randomUUID()))).toMatchObject({ kind: "hold" });
+  expect(() => sentBy(201)).toThrow("name must be one line of 1 to 200 characters");
 });
 
 it("so does a window, in its time zone, by a role that may do no more than that", () => {
