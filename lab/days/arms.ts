@@ -24,6 +24,8 @@ export type Arm = Readonly<{
   holder?: RawSettings;
   /** The minor version of Karpenter 1 that it needs. */
   since?: number;
+  /** Their owners have marked the pods of all Jobs with do-not-disrupt. */
+  marksJobs?: true;
 }>;
 
 /**
@@ -135,13 +137,21 @@ export const armPatterns = [
   "hold-DURATION-beside-DURATION",
   "auto-RELAUNCHCOST-EVICTIONCOST",
   "auto-RELAUNCHCOST-EVICTIONCOST-beside-DURATION",
+  "ARM-jobs-marked (the pods of all Jobs have do-not-disrupt)",
 ] as const;
 
 const pattern =
   /^(?:consolidate-after-(?<after>\w+)|budget-every-(?<period>\w+)|hold-(?<hold>\d\w*)|auto-(?<relaunch>\d\w*)-(?<eviction>\d\w*))(?:-beside-(?<beside>\d\w*))?$/;
 
+const marked = "-jobs-marked";
+
 /** The arm of this name; undefined where there is none. */
 export function armOf(name: string): Arm | undefined {
+  if (name.endsWith(marked)) {
+    const arm = armOf(name.slice(0, -marked.length));
+    if (!arm || arm.marksJobs) return undefined;
+    return { ...arm, name, about: `${arm.about}, the pods of Jobs marked do-not-disrupt`, marksJobs: true };
+  }
   const known = arms.find((arm) => arm.name === name);
   if (known) return known;
   const groups = pattern.exec(name)?.groups ?? {};

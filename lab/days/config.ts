@@ -35,8 +35,11 @@ export function engineConfig({ trace, arm, types, seed }: RunOptions): EngineCon
   const { driftAlone: isDriftAlone = false, ...played } = trace;
   const { consolidateAfter, consolidationPolicy = "WhenEmptyOrUnderutilized", budgets = [] } = arm.disruption;
   const own = isDriftAlone ? [driftAlone] : budgets;
+  const jobs = arm.marksJobs
+    ? played.jobs.map((job) => ({ ...job, doNotDisrupt: true as const }))
+    : played.jobs;
   return {
-    trace: played,
+    trace: { ...played, jobs },
     seed,
     warmup: 1_800,
     start,

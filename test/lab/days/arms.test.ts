@@ -85,6 +85,19 @@ it("names with other durations are arms, too, and other names are none", () => {
     expect(armOf(name), name).toBeUndefined();
 });
 
+it("owners mark the pods of all Jobs, and of no service, beside any arm", () => {
+  const [plain, marked] = ["budget-hourly", "budget-hourly-jobs-marked"].map((name) => configOf(name, "day"));
+  const marks = (config = plain) => [
+    new Set(config?.trace.jobs.map(({ doNotDisrupt }) => doNotDisrupt)),
+    config?.trace.services,
+  ];
+  expect(marks(plain)[0]).toEqual(new Set([undefined, true]));
+  expect(marks(marked)).toEqual([new Set([true]), plain?.trace.services]);
+  expect(marked?.pools).toEqual(plain?.pools);
+  expect(armOf("auto-jobs-marked")).toMatchObject({ holder: { hold: "auto" } });
+  for (const name of ["x-jobs-marked", "auto-jobs-marked-jobs-marked"]) expect(armOf(name)).toBeUndefined();
+});
+
 it("Balanced runs from 1.14 on", () => {
   const balanced = armOf("balanced");
   if (!balanced) throw new Error("no arm");
