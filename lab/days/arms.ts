@@ -86,6 +86,16 @@ function budget(every: string, consolidateAfter = "30s"): Arm {
   };
 }
 
+/** A budget that bars consolidation from an hour of each day on, as for business hours; empty nodes go at any time. */
+const closedAt = (hour: string, duration: string): Arm => ({
+  name: `budget-closed-at-${hour}-for-${duration}`,
+  about: `Karpenter alone, a budget that bars consolidation from ${hour}:00 for ${duration} of each day (empty nodes go at any time), \`consolidateAfter: 30s\``,
+  disruption: {
+    consolidateAfter: "30s",
+    budgets: [{ nodes: "0", reasons: ["Underutilized"], schedule: `0 ${hour} * * *`, duration }],
+  },
+});
+
 /** Every arm that the whole comparison runs. */
 export const arms: readonly Arm[] = [
   after("0s"),
@@ -133,6 +143,7 @@ export const armPatterns = [
   "consolidate-after-DURATION",
   "budget-every-PERIOD (20m, 30m, 2h, … of an hour or a day)",
   "budget-every-PERIOD-beside-DURATION",
+  "budget-closed-at-HOUR-for-DURATION (of each day)",
   "hold-DURATION",
   "hold-DURATION-beside-DURATION",
   "auto-RELAUNCHCOST-EVICTIONCOST",
@@ -141,7 +152,7 @@ export const armPatterns = [
 ] as const;
 
 const pattern =
-  /^(?:consolidate-after-(?<after>\w+)|budget-every-(?<period>\w+)|hold-(?<hold>\d\w*)|auto-(?<relaunch>\d\w*)-(?<eviction>\d\w*))(?:-beside-(?<beside>\d\w*))?$/;
+  /^(?:consolidate-after-(?<after>\w+)|budget-every-(?<period>\w+)|budget-closed-at-(?<hour>\d|1\d|2[0-3])-for-(?<closed>\w+)|hold-(?<hold>\d\w*)|auto-(?<relaunch>\d\w*)-(?<eviction>\d\w*))(?:-beside-(?<beside>\d\w*))?$/;
 
 const marked = "-jobs-marked";
 
@@ -155,9 +166,10 @@ export function armOf(name: string): Arm | undefined {
   const known = arms.find((arm) => arm.name === name);
   if (known) return known;
   const groups = pattern.exec(name)?.groups ?? {};
-  const { after: alone, period, hold: length, beside, relaunch, eviction } = groups;
-  const lengths = [alone, period, length, beside, relaunch, eviction];
+  const { after: alone, period, hour, closed, hold: length, beside, relaunch, eviction } = groups;
+  const lengths = [alone, period, closed, length, beside, relaunch, eviction];
   if (lengths.some((text) => text !== undefined && parseDuration(text) === undefined)) return undefined;
+  if (hour && closed) return beside === undefined ? closedAt(hour, closed) : undefined;
   if (alone) return beside === undefined ? after(alone) : undefined;
   if (period) return closes(parseDuration(period) ?? 0) ? budget(period, beside) : undefined;
   if (length) return hold(length, beside ?? "0s");

@@ -79,6 +79,9 @@ it("names with other durations are arms, too, and other names are none", () => {
   expect(budgetOf("budget-every-30m")).toMatchObject({ schedule: "6-59/30 * * * *", duration: "24m" });
   expect(budgetOf("budget-every-2h-beside-5m")).toMatchObject({ schedule: "6 */2 * * *", duration: "1h54m" });
   expect(armOf("budget-every-2h-beside-5m")).toMatchObject({ disruption: { consolidateAfter: "5m" } });
+  expect(budgetOf("budget-closed-at-7-for-13h")).toMatchObject({ schedule: "0 7 * * *", duration: "13h" });
+  for (const name of ["budget-closed-at-24-for-1h", "budget-closed-at-7-for-x", "budget-closed-at-7"])
+    expect(armOf(name), name).toBeUndefined();
   for (const name of ["budget-every-6m", "budget-every-7m", "budget-every-90m", "budget-every-48h"])
     expect(armOf(name), name).toBeUndefined();
   for (const name of ["consolidate-after-5m-beside-1m", "hold-", "hold-5m-beside-x", "consolidate-after-x"])
