@@ -24,8 +24,7 @@ export type Arm = Readonly<{
   holder?: RawSettings;
   /** The minor version of Karpenter 1 that it needs. */
   since?: number;
-  /** Their owners have marked the pods of all Jobs with do-not-disrupt. */
-  marksJobs?: true;
+  jobs?: keyof typeof careForJobs;
 }>;
 
 /**
@@ -149,19 +148,28 @@ export const armPatterns = [
   "auto-RELAUNCHCOST-EVICTIONCOST",
   "auto-RELAUNCHCOST-EVICTIONCOST-beside-DURATION",
   "ARM-jobs-marked (the pods of all Jobs have do-not-disrupt)",
+  "ARM-jobs-apart (all Jobs have a NodePool of their own, with WhenEmpty)",
 ] as const;
 
 const pattern =
   /^(?:consolidate-after-(?<after>\w+)|budget-every-(?<period>\w+)|budget-closed-at-(?<hour>\d|1\d|2[0-3])-for-(?<closed>\w+)|hold-(?<hold>\d\w*)|auto-(?<relaunch>\d\w*)-(?<eviction>\d\w*))(?:-beside-(?<beside>\d\w*))?$/;
 
-const marked = "-jobs-marked";
+/** What the owners of Jobs may do for them, beside any arm. */
+const careForJobs = {
+  marked: "the pods of Jobs marked do-not-disrupt",
+  apart: "Jobs in a NodePool of their own with `consolidationPolicy: WhenEmpty`",
+} as const;
+
+const careIn = /^(?<beside>.+)-jobs-(?<jobs>marked|apart)$/;
 
 /** The arm of this name; undefined where there is none. */
 export function armOf(name: string): Arm | undefined {
-  if (name.endsWith(marked)) {
-    const arm = armOf(name.slice(0, -marked.length));
-    if (!arm || arm.marksJobs) return undefined;
-    return { ...arm, name, about: `${arm.about}, the pods of Jobs marked do-not-disrupt`, marksJobs: true };
+  const care = careIn.exec(name)?.groups as { beside: string; jobs: keyof typeof careForJobs } | undefined;
+  if (care) {
+    const { beside, jobs } = care;
+    const arm = armOf(beside);
+    if (!arm || arm.jobs) return undefined;
+    return { ...arm, name, about: `${arm.about}, ${careForJobs[jobs]}`, jobs };
   }
   const known = arms.find((arm) => arm.name === name);
   if (known) return known;

@@ -30,23 +30,28 @@ const driftAlone: Budget = { nodes: "0", reasons: ["Empty", "Underutilized"] };
 
 export type RunOptions = Readonly<{ trace: Trace; arm: Arm; types: readonly InstanceType[]; seed: number }>;
 
+/** The NodePool of Jobs that are kept apart. */
+const apart = "jobs";
+
+/** What the owners of Jobs do for them. */
+const careFor = ({ jobs }: Arm) =>
+  jobs === "marked" ? ({ doNotDisrupt: true } as const) : jobs === "apart" ? { pool: apart } : {};
+
 /** The configuration of one run: every NodePool of the trace has the arm's settings. */
 export function engineConfig({ trace, arm, types, seed }: RunOptions): EngineConfig {
   const { driftAlone: isDriftAlone = false, ...played } = trace;
   const { consolidateAfter, consolidationPolicy = "WhenEmptyOrUnderutilized", budgets = [] } = arm.disruption;
   const own = isDriftAlone ? [driftAlone] : budgets;
-  const jobs = arm.marksJobs
-    ? played.jobs.map((job) => ({ ...job, doNotDisrupt: true as const }))
-    : played.jobs;
+  const jobs = played.jobs.map((job) => ({ ...job, ...careFor(arm) }));
   return {
     trace: { ...played, jobs },
     seed,
     warmup: 1_800,
     start,
-    pools: poolsOf(trace).map((name) => ({
+    pools: poolsOf({ ...trace, jobs }).map((name) => ({
       name,
       consolidateAfter,
-      consolidationPolicy,
+      consolidationPolicy: name === apart ? "WhenEmpty" : consolidationPolicy,
       budgets: [...baseBudgets, ...own],
       types: types.map((type) => type.name),
     })),

@@ -98,7 +98,18 @@ it("owners mark the pods of all Jobs, and of no service, beside any arm", () => 
   expect(marks(marked)).toEqual([new Set([true]), plain?.trace.services]);
   expect(marked?.pools).toEqual(plain?.pools);
   expect(armOf("auto-jobs-marked")).toMatchObject({ holder: { hold: "auto" } });
-  for (const name of ["x-jobs-marked", "auto-jobs-marked-jobs-marked"]) expect(armOf(name)).toBeUndefined();
+  for (const name of ["x-jobs-marked", "auto-jobs-marked-jobs-apart"]) expect(armOf(name)).toBeUndefined();
+});
+
+it("owners keep all Jobs apart from services, in a NodePool where only empty nodes go", () => {
+  const { trace, pools } = configOf("budget-hourly-jobs-apart", "day");
+  expect(new Set(trace.jobs.map(({ pool }) => pool))).toEqual(new Set(["jobs"]));
+  expect(new Set(trace.services.map(({ pool }) => pool))).toEqual(new Set([undefined, "memory"]));
+  expect(Object.fromEntries(pools.map((pool) => [pool.name, pool.consolidationPolicy]))).toEqual({
+    default: "WhenEmptyOrUnderutilized",
+    memory: "WhenEmptyOrUnderutilized",
+    jobs: "WhenEmpty",
+  });
 });
 
 it("Balanced runs from 1.14 on", () => {
