@@ -89,10 +89,13 @@ export function lastingError(call: string, error: unknown): BrokenSetupError | u
 export const isStatus = (error: unknown, ...statuses: readonly number[]): error is Error =>
   statuses.includes(answerIn(error)?.status ?? 0);
 
-/** A change was refused by a policy or a webhook: both name a cause, which a failed `test` of a patch does not. */
+/**
+ * A change was refused by a policy or a webhook, which without a status of its own answers 400. A policy names a cause,
+ * which a failed `test` of a patch does not.
+ */
 export function isRefusedByAdmission(error: unknown): boolean {
-  const answer = answerIn(error);
-  return answer?.status === 403 || (answer?.status === 422 && answer.details.causes.length > 0);
+  const { status = 0, details } = answerIn(error) ?? {};
+  return status === 400 || status === 403 || (status === 422 && details?.causes.length !== 0);
 }
 
 /** A cluster that does not know a kind of object answers 404 without naming the object. */

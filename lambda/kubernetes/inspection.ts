@@ -211,7 +211,7 @@ async function dryRun(
     await api.call({ ...call, query }, context);
     return { trial: "admitted" };
   } catch (error) {
-    if (!isStatus(error, 403, 404, 409, 422)) throw error;
+    if (!isStatus(error, 400, 403, 404, 409, 422)) throw error;
     // Only admission's refusal answers the question; a node that changed or is gone does not.
     return { trial: isRefusedByAdmission(error) ? "refused" : "not tried", said: error.message };
   }

@@ -61,6 +61,7 @@ describe("an answer of the API server", () => {
   });
 
   it.each([
+    [anError(400), true],
     [anError(403), true],
     [explained(anError(403)), true],
     [anError(422, { name: "a", causes: [{}] }), true],

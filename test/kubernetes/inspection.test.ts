@@ -122,6 +122,11 @@ describe("an inspection of a cluster", () => {
       () => Promise.reject(explained(new KubernetesError("PATCH", 403, {}))),
       { foreignChange: "refused" },
     ],
+    [
+      "a webhook refuses a change without a status of its own",
+      () => Promise.reject(new KubernetesError("PATCH", 400, { message: "a webhook denied the request" })),
+      { ownChange: "refused", said: expect.stringMatching(/a webhook denied the request$/) },
+    ],
   ])("detects that %s", async (_, patch, expected) => {
     expect(await aCluster({ patch }).inspect()).toMatchObject(expected);
   });
