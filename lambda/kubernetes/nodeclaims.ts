@@ -10,7 +10,7 @@ import { instanceIn } from "./node-objects.ts";
 import { readResources } from "./quantity.ts";
 
 export const nodeClaimsGroup = "karpenter.sh";
-/** Karpenter before v1.0 serves the second one alone. */
+/** Karpenter before v1.0 serves the second one alone, and does not say when a node is consolidatable. */
 type Version = "v1" | "v1beta1";
 const nodeClaimsPath = (version: Version) => `/apis/${nodeClaimsGroup}/${version}/nodeclaims`;
 
@@ -60,7 +60,6 @@ const nodeClaimSchema = v.object({
 /** Reads Karpenter's NodeClaims. */
 export class KubernetesNodeClaims implements NodeClaims {
   readonly #options: KubernetesNodeClaimsOptions;
-  #version: Version = "v1";
 
   constructor(options: KubernetesNodeClaimsOptions) {
     this.#options = options;
@@ -89,7 +88,8 @@ export class KubernetesNodeClaims implements NodeClaims {
 
   async *#claims(labelSelector: string, context: CallContext): AsyncGenerator<NodeClaim, void, undefined> {
     const { poolLabel } = Karpenter[this.#options.karpenter];
-    for await (const { metadata, spec, status } of this.#listServed({ labelSelector }, context)) {
+    for await (const { version, claim } of this.#listServed({ labelSelector }, context)) {
+      const { metadata, spec, status } = claim;
       const { providerID, nodeName, conditions, allocatable } = status;
       const since = (condition: string) =>
         conditions.find(({ type, status }) => type === condition && status === "True")?.lastTransitionTime;
@@ -102,7 +102,7 @@ export class KubernetesNodeClaims implements NodeClaims {
         createdAt: metadata.creationTimestamp,
         ...(openedAt && { openedAt }),
         ...(driftedAt && { driftedAt }),
-        ...(this.#version === "v1" && { consolidatable }),
+        ...(version === "v1" && { consolidatable }),
         ...(metadata.deletionTimestamp && { isDeleted: true as const }),
         ...(providerID && { instance: instanceIn(providerID) }),
         ...(nodeName && { node: nodeName }),
@@ -118,17 +118,15 @@ export class KubernetesNodeClaims implements NodeClaims {
 
   async *#listServed(query: Readonly<Record<string, string>>, context: CallContext) {
     const { api, pageSize = 250 } = this.#options;
-    const list = (version: Version) =>
-      itemsOf(api, { path: nodeClaimsPath(version), query, schema: nodeClaimSchema, pageSize }, context);
-    // Lists that run at the same time must not change the version to and fro.
-    const asked = this.#version;
+    const list = async function* (version: Version) {
+      const claims = { path: nodeClaimsPath(version), query, schema: nodeClaimSchema, pageSize };
+      for await (const claim of itemsOf(api, claims, context)) yield { version, claim };
+    };
     try {
-      yield* list(asked);
+      yield* list("v1");
     } catch (error) {
       if (!isStatus(error, 404)) throw error;
-      const other = asked === "v1" ? "v1beta1" : "v1";
-      this.#version = other;
-      yield* list(other);
+      yield* list("v1beta1");
     }
   }
 }
