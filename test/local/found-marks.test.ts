@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Karpenter } from "../../lambda/core/marks/keys.ts";
+import { Karpenter, namesOfServer } from "../../lambda/core/marks/keys.ts";
 import { refuseMarksToObserve, refuseOtherAnnotation } from "../../local/run/found-marks.ts";
 import { aNode, markOf } from "../support/builders.ts";
 
@@ -17,6 +17,17 @@ describe("marks from before", () => {
       `2 nodes are marked by the annotation ${annotation}, and these settings name ${other}`,
     );
     expect(() => refuse(annotation, marked)).not.toThrow();
+  });
+
+  it("stop it also where the API server has merged who set the annotation with others", () => {
+    const merged = aNode("a", {
+      ...markOf(),
+      writers: [{ manager: namesOfServer[0], annotations: [annotation] }],
+    });
+    expect(() => refuse(Karpenter["v0.31"].annotation, merged)).toThrow(
+      `1 nodes are marked by the annotation ${annotation}, and these settings name`,
+    );
+    expect(() => refuse(annotation, merged)).not.toThrow();
   });
 
   it.each([
