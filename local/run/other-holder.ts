@@ -1,11 +1,7 @@
 import * as v from "valibot";
 import { clusterRoleBindingPath, clusterRolePath } from "../../lambda/cluster-access/manifest.ts";
-import { after } from "../../lambda/core/duration.ts";
-import { startOf } from "../../lambda/core/marks/hold-id.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import type { CallContext, Clock, Holds, Journal, SeenNode } from "../../lambda/core/ports.ts";
-import { longestWindow } from "../../lambda/core/requests.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
+import type { CallContext, Holds, Journal, SeenNode } from "../../lambda/core/ports.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { StartError } from "./rights.ts";
@@ -17,8 +13,6 @@ type Cluster = Readonly<{
   journal: Journal;
 }>;
 type Choice = Readonly<{
-  settings: Rules;
-  clock: Clock;
   takeOver: boolean;
   /** The marks are those of a record that was lost, or of a run that has ended. */
   isLost: boolean;
@@ -27,10 +21,13 @@ type Choice = Readonly<{
 /** More than are kept of any cluster. */
 const mostPastHolds = 10_000;
 
-/** Two holders remove each other's marks: where another one seems to work, this one may only take its place. */
+/**
+ * Two holders remove each other's marks: where another one seems to work, this one may only take its place. How old a mark is
+ * says nothing: a hold lasts as long as launches or requests follow each other.
+ */
 export async function refuseBesideOther(
   { api, marked, holds, journal }: Cluster,
-  { settings: { auto, maxHold, maxRequest }, clock, takeOver, isLost }: Choice,
+  { takeOver, isLost }: Choice,
   context: CallContext,
 ): Promise<void> {
   const past = await journal.history(mostPastHolds);
@@ -38,13 +35,8 @@ export async function refuseBesideOther(
   const known = new Set([...past, ...present].map(({ id }) => id));
   const foreign = marked.map(({ labels }) => labels?.[holdLabel] ?? "").filter((id) => !known.has(id));
   const count = foreign.length;
-  // An older hold is over, whichever holder it belonged to. Without a cap, any hold may still be on.
-  const isCapped = !auto && maxHold > 0;
-  const longest = Math.max(maxHold, maxRequest, longestWindow);
-  const isYoung = (id: string) => !isCapped || after(startOf(id), longest) > clock.now();
-  const mayRun = !isLost && foreign.some(isYoung);
   const marks = `${count} nodes carry marks of holds that are not in this record`;
-  const because = mayRun ? marks : await whoseRights(api, context);
+  const because = count > 0 && !isLost ? marks : await whoseRights(api, context);
   if (because !== undefined && !takeOver)
     throw new StartError(
       `another holder seems to work on this cluster: ${because}`,

@@ -195,11 +195,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     const mayChange = () => mayChangeNodes(api, within(seconds(5)));
     if (mode === "observe") await refuseMarksToObserve(marked, { mayChange, release });
     const isLost = taken === "taken over" || (await table.isLost(await journal.lastSweep()));
-    await refuseBesideOther(
-      { api, marked, holds, journal },
-      { settings, clock, takeOver, isLost },
-      within(minutes(1)),
-    );
+    await refuseBesideOther({ api, marked, holds, journal }, { takeOver, isLost }, within(minutes(1)));
     closers.push(
       () => watch.stop(),
       () => holder.stop(),

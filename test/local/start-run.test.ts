@@ -11,7 +11,6 @@ import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdIdOf } from "../../lambda/core/marks/hold-id.ts";
 import { holderName, holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
-import { readSettings } from "../../lambda/settings.ts";
 import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import { rightsToRun } from "../../local/run/manifest-yaml.ts";
 import { RecordFile } from "../../local/run/record-file.ts";
@@ -142,8 +141,8 @@ describe("a run beside another holder", () => {
 
   it.each<[string, () => unknown, string]>([
     [
-      "nodes carry marks of a hold that may run",
-      () => world.joins("b", { holdId: idAt(hours(24 * 7) - minutes(1)) }),
+      "nodes carry marks of a hold that may be on, however long ago it began",
+      () => world.joins("b", { ago: hours(24 * 30), holdId: idAt(hours(24 * 30)) }),
       "1 nodes carry",
     ],
     ["a deployed holder has rights", () => install(functions()), "a deployed holder"],
@@ -167,13 +166,9 @@ describe("a run beside another holder", () => {
     await world.start();
   });
 
-  it("removes marks of a hold that is over, however long it was asked for, and says so", async () => {
-    world.joins("b", { ago: hours(24 * 9), holdId: idAt(hours(24 * 7) + minutes(1)) });
-    for (const noCap of [{ hold: "20m", maxHold: "0s" }, {}]) {
-      const withoutCap = readSettings({ cluster: "prod", ...noCap });
-      await expect(world.start({ settings: withoutCap })).rejects.toThrow(refusal);
-    }
-    await world.start();
+  it("removes marks that are not in its record where it takes a place, and says so", async () => {
+    world.joins("b", { ago: hours(24 * 9), holdId: idAt(hours(24 * 9)) });
+    await world.start({ takeOver: true });
     expect(world.log.reported("marks of holds that are not in this record are removed")).toEqual([
       { nodes: 1 },
     ]);
