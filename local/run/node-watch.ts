@@ -29,6 +29,9 @@ export type NodeWatchOptions = Readonly<{
 /** A stream that works brings an event, a bookmark or its own end within this time. */
 const longestSilence: Duration = minutes(10);
 
+/** After so many failures in a row everything is listed again. */
+const mostFailures = 4;
+
 /** Knows the nodes that match a selector at any time: lists once, then watches, and reconnects as long as it runs. */
 export class NodeWatch {
   readonly nodes = new Map<string, WatchedNode>();
@@ -89,9 +92,10 @@ export class NodeWatch {
         this.#isConnected = false;
         // A list alone is no progress: it would be read again and again.
         failures = this.#events === eventsBefore ? failures + 1 : 1;
-        // The server has no events from then on any more: everything is listed again.
-        if (isStatus(error, 410)) this.#version = "";
-        else log.warn("the watch broke and connects again", { failures, error });
+        // The server has no events from then on any more, or none yet: a cluster that was restored counts anew.
+        const isExpired = isStatus(error, 410);
+        if (isExpired || failures % mostFailures === 0) this.#version = "";
+        if (!isExpired) log.warn("the watch broke and connects again", { failures, error });
         if (isStatus(error, 401)) this.#options.login.refresh();
       }
       // Also after a stream that ended well: a server that ends streams at once must not be called in a tight loop.

@@ -187,6 +187,21 @@ describe("the watch of nodes", () => {
     expect(third).toBeGreaterThan(390);
   });
 
+  it("lists again where stream after stream brings nothing, as from a cluster that was restored", async () => {
+    const asked: (string | null)[] = [];
+    const server = await serveHttp((request, response) => {
+      asked.push(requestUrl(request).searchParams.get("resourceVersion"));
+      // A silent stream is ended, too.
+      response.destroy();
+    });
+    onTestFinished(() => server.stop());
+    let version = 900;
+    await watchOf(server.url, async () => ({ items: [], metadata: { resourceVersion: String(version) } }));
+    version = 7;
+    await expect.poll(() => asked.at(-1), soon).toBe("7");
+    expect(asked).toEqual(["900", "900", "900", "900", "7"]);
+  });
+
   it("counts the time without an answer from the end of a wait for another run", () => {
     let ahead = 0;
     const login = { access: () => logIn(), refresh: () => {} };
