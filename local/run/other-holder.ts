@@ -23,13 +23,14 @@ const mostPastHolds = 10_000;
 
 /**
  * Two holders remove each other's marks: where another one seems to work, this one may only take its place. How old a mark is
- * says nothing: a hold lasts as long as launches or requests follow each other.
+ * says nothing: a hold lasts as long as launches or requests follow each other. Returns how many nodes have one that is not
+ * in this record.
  */
 export async function refuseBesideOther(
   { api, marked, holds, journal }: Cluster,
   { takeOver, isLost }: Choice,
   context: CallContext,
-): Promise<void> {
+): Promise<number> {
   const past = await journal.history(mostPastHolds);
   const present = (await holds.all()).records.flatMap(({ hold }) => hold ?? []);
   const known = new Set([...past, ...present].map(({ id }) => id));
@@ -42,7 +43,7 @@ export async function refuseBesideOther(
       `another holder seems to work on this cluster: ${because}`,
       "Stop the other holder, or take its place with --take-over: what it holds is then released.",
     );
-  if (count > 0) context.log.warn("marks of holds that are not in this record are removed", { nodes: count });
+  return count;
 }
 
 const rights = v.object({

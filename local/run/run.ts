@@ -191,11 +191,14 @@ export async function openRun(options: RunOptions): Promise<Run> {
         await holds.write({ ...emptyRecord(scope), version });
     }
     const marked = await nodes.listMarked(within(minutes(1)));
+    const isLost = taken === "taken over" || (await table.isLost(await journal.lastSweep()));
+    // First: nobody is to release the marks of another holder that works.
+    const others = { takeOver, isLost };
+    const foreign = await refuseBesideOther({ api, marked, holds, journal }, others, within(minutes(1)));
     refuseOtherAnnotation(marked, { annotation, release });
     const mayChange = () => mayChangeNodes(api, within(seconds(5)));
     if (mode === "observe") await refuseMarksToObserve(marked, { mayChange, release });
-    const isLost = taken === "taken over" || (await table.isLost(await journal.lastSweep()));
-    await refuseBesideOther({ api, marked, holds, journal }, { takeOver, isLost }, within(minutes(1)));
+    if (foreign > 0) log.warn("marks of holds that are not in this record are removed", { nodes: foreign });
     closers.push(
       () => watch.stop(),
       () => holder.stop(),

@@ -159,6 +159,17 @@ describe("a run beside another holder", () => {
     await world.start({ takeOver: true });
   });
 
+  it("does not say to release the marks of that one, by whichever annotation they are", async () => {
+    world.joins("b");
+    const metadata = { labels: { [holdLabel]: idAt(0) }, annotations: { "example.com/stay": "true" } };
+    world.cluster.editNode("b", metadata, holderName);
+    await expect(world.start()).rejects.toThrow(refusal);
+    await expect(world.start({ takeOver: true })).rejects.toMatchObject({
+      remedy: expect.stringMatching(/^Release them first/),
+    });
+    expect(world.log.reported("marks of holds that are not in this record are removed")).toEqual([]);
+  });
+
   it("starts with rights of its own, and where it may not read whose they are", async () => {
     install(rightsToRun(annotation));
     await (await world.start()).stop();
