@@ -6,6 +6,7 @@ import {
   isExcluded,
   isIneffective,
   type KarpenterGeneration,
+  markValue,
 } from "../core/marks/keys.ts";
 import { type NodeMeta, planMark } from "../core/marks/plan-marks.ts";
 import type { ClusterFindings, IneffectiveNode, Inspection, KeptNode, Trial } from "../core/operate/check.ts";
@@ -171,7 +172,7 @@ function canCarryMark({ labels, annotations, deletedAt }: NodeLife, annotation: 
 
 /** The user's annotation and its author; without a known author it counts from the node's creation. */
 function keptByUser(node: NodeLife, annotation: string): KeptNode | undefined {
-  if (node.annotations?.[annotation] !== "true" || node.labels?.[holdLabel] !== undefined) return undefined;
+  if (node.annotations?.[annotation] !== markValue || isHoldId(node.labels?.[holdLabel])) return undefined;
   const writer = node.writers.find(({ annotations }) => annotations.includes(annotation));
   if (!writer) return { node: node.name, since: node.createdAt };
   return { node: node.name, since: writer.at, by: writer.manager };

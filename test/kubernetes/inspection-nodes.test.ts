@@ -34,11 +34,13 @@ describe("an inspection of nodes", () => {
       aNode("ours", { annotations, labels: { [holdLabel]: holdId(1) } }),
       aNode("not-held"),
       aNode("by-unknown-writer", { annotations }),
+      aNode("handed-over", { annotations, labels: { [holdLabel]: "never" } }),
     ];
     const { userHeld } = await aCluster({ nodes }).inspect();
     expect(userHeld).toEqual([
       { node: "long", since: after(noon, -hours(24)), by: "kubectl-annotate" },
       { node: "by-unknown-writer", since: after(noon, -hours(100)) },
+      { node: "handed-over", since: after(noon, -hours(100)) },
     ]);
   });
 

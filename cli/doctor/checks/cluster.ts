@@ -143,7 +143,7 @@ function nodesOf({ cluster, at }: Inside): Findings {
   const gone =
     "Is Karpenter running? If it is, look for pods that cannot be evicted. If it is gone for good, remove its finalizer " +
     "karpenter.sh/termination and terminate the instances yourself.";
-  const theirs = "The holder did not set these annotations: remove those that are no longer needed.";
+  const theirs = "No hold owns these annotations: remove those that are no longer needed.";
   const useless =
     'Karpenter 1.0 and later accepts only "true" there (durations are for Pods), and the holder leaves such a node to ' +
     'its user: nothing protects it. Write "true", or remove the annotation, also in the template of its NodePool.';

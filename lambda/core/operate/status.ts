@@ -1,5 +1,6 @@
 import { endOf } from "../launches.ts";
-import { holdLabel } from "../marks/keys.ts";
+import { isHoldId } from "../marks/hold-id.ts";
+import { holdLabel, markValue } from "../marks/keys.ts";
 import type { Observed } from "../observed.ts";
 import type { AutoFigures, Verdict } from "../pays.ts";
 import { type Plan, planScope } from "../plan.ts";
@@ -102,7 +103,7 @@ const unreadable = ({ claims, pods }: ScopeView): readonly string[] =>
   });
 
 const isUserHeld = ({ labels, annotations }: SeenNode, { holdAnnotation }: Rules): boolean =>
-  labels?.[holdLabel] === undefined && annotations?.[holdAnnotation] !== undefined;
+  !isHoldId(labels?.[holdLabel]) && annotations?.[holdAnnotation] === markValue;
 
 /** The limit of node names, so that the answer stays small. */
 const mostNames = 50;

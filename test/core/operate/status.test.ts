@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { holdLabel } from "../../../lambda/core/marks/keys.ts";
 import { getStatus } from "../../../lambda/core/operate/status.ts";
 import { noFigures, type ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
@@ -34,7 +35,10 @@ describe("status", () => {
     const { world, status } = aWorld([aHeldRecord({ figures, looks: { oneShot: at(15) } })]);
     marked(world, ["b", "a"]);
     world.nodes.add("free");
-    world.nodes.add("users", { annotations: { [world.settings.holdAnnotation]: "true" } });
+    const annotated = (value: string) => ({ annotations: { [world.settings.holdAnnotation]: value } });
+    world.nodes.add("users", annotated("true"));
+    world.nodes.add("handed-over", { ...annotated("true"), labels: { [holdLabel]: "never" } });
+    for (const value of ["false", "30m"]) world.nodes.add(`with-${value}`, annotated(value));
     await world.journal.noteSweep(at(-3));
     const { rules, ...answer } = await status();
     expect(rules).toMatchObject({ cluster: "prod", hold: 20 * 60_000 });
@@ -43,7 +47,7 @@ describe("status", () => {
       ...{ since: at(0), until: at(20), launchesUntil: at(20), nextLook: at(15) },
       ...{ launches: 3, extensions: 2, nodesHeld: 2, nodes: ["a", "b"] },
     });
-    const about = { cluster: "prod", at: at(0), nodesUserHeld: 1, lastSweep: at(-3), limits: [] };
+    const about = { cluster: "prod", at: at(0), nodesUserHeld: 2, lastSweep: at(-3), limits: [] };
     expect(answer).toEqual({ ...about, scopes: [held] });
   });
 
