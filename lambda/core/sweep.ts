@@ -144,13 +144,15 @@ export function withoutOwner(
   });
 }
 
+const soon: Duration = seconds(10);
+
 /** Removes marks of holds that no record names, and marks of nodes that the settings leave out. */
 async function releaseOrphanedMarks(
   context: PassContext,
   marked: readonly SeenNode[],
   records: readonly ScopeRecord[],
 ): Promise<Changed> {
-  const { rules, nodes, log, metrics, nodeEvents, clock } = context;
+  const { rules, nodes, log, metrics, nodeEvents, clock, followUps } = context;
   const unowned = new Set(withoutOwner(marked, records));
   const isOrphaned = (node: SeenNode) => unowned.has(node) || !admits(rules.nodePools, node.nodePool);
   const found = new Map(marked.filter(isOrphaned).map(({ uid, labels }) => [uid, labels?.[holdLabel]]));
@@ -175,6 +177,17 @@ async function releaseOrphanedMarks(
   const holdIds = [...new Set(orphaned.map(({ holdId }) => holdId))].slice(0, 10);
   log.warn("orphaned marks removed", { holdIds, ...changed });
   metrics.add("OrphansFound", orphaned.length);
+  // A mark that seemed younger, as after a record was restored, has kept its node from the hold that is on.
+  const isKept = ({ scope: of, holdId }: NodeChange, { scope, hold }: ScopeRecord) =>
+    hold && !hold.ended && of === scope && holdId > hold.id;
+  const waiting = records.filter((record) => orphaned.some((change) => isKept(change, record)));
+  await attemptAll(
+    waiting.map(
+      ({ scope }) =>
+        () =>
+          followUps.enqueue({ kind: "scope", scope, isLook: false }, soon),
+    ),
+  );
   return changed;
 }
 

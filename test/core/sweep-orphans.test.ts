@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
 import { sweep } from "../../lambda/core/sweep.ts";
-import { aHeldRecord } from "../support/builders.ts";
+import { timedIds } from "../../simulator/hold-ids.ts";
+import { Scenario } from "../../simulator/scenario.ts";
+import { aHeldRecord, aRecord } from "../support/builders.ts";
 import { at } from "./plans.ts";
 import { aWorld, byPool, dueAt, first, mark, second, third } from "./sweep-world.ts";
 
@@ -49,6 +52,21 @@ describe("orphaned marks", () => {
     expect(world.nodes.marks()).toEqual({ web: first });
     await sweep(context());
     expect(world.nodes.marks()).toEqual({ web: first, batch: first });
+  });
+
+  it("of a younger hold, as after a record was restored, leave their nodes without a mark for seconds", async () => {
+    const world = new Scenario({}, timedIds());
+    for (const name of ["a", "b"]) world.addNode(name);
+    await world.control({ do: "hold", for: "24h", reason: "freeze" });
+    const [backup] = [...world.holds.records.values()];
+    await world.pass(minutes(1));
+    await world.control({ do: "release" });
+    await world.pass(minutes(2));
+    await world.control({ do: "hold", for: "1h", reason: "after it" });
+    const { version = 0 } = world.holds.records.get("cluster") ?? {};
+    await world.holds.write({ ...aRecord(backup), version });
+    await world.pass(minutes(2) + seconds(15));
+    expect(world.marks()).toEqual({ a: backup?.hold?.id, b: backup?.hold?.id });
   });
 
   it("are those of another NodePool's hold, which looks after its own nodes alone", async () => {
