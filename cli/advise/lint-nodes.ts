@@ -1,4 +1,5 @@
 import { type Duration, formatDuration, hours, parseDuration } from "../../lambda/core/duration.ts";
+import { isHoldId } from "../../lambda/core/marks/hold-id.ts";
 import { holdLabel, isIneffective, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
 import { sharesUsed } from "../../lambda/core/room.ts";
 import { isSelected, reducePod } from "../../lambda/kubernetes/pod-needs.ts";
@@ -67,7 +68,7 @@ function ineffective(nodes: readonly Node[]): readonly Finding[] {
 function annotated(nodes: readonly Node[]): readonly Finding[] {
   const users = nodes.filter(
     ({ metadata }) =>
-      metadata.annotations[annotation] === markValue && metadata.labels[holdLabel] === undefined,
+      metadata.annotations[annotation] === markValue && !isHoldId(metadata.labels[holdLabel]),
   );
   if (users.length === 0) return [];
   const names = users.map(({ metadata }) => metadata.name);

@@ -39,6 +39,8 @@ const shape = v.object({
 
 type Taken = "ours" | "another's" | "unavailable";
 
+const noRight = "there is no right to a Lease: another run on this cluster would not be noticed";
+
 /** A Lease that one `run` of a cluster has at a time, so that two do not remove each other's marks. */
 export class RunLease {
   readonly #options: RunLeaseOptions;
@@ -64,7 +66,7 @@ export class RunLease {
     while (!signal.aborted) {
       const taken = await (first === undefined ? this.#try() : this.#tryAgain());
       if (taken === "unavailable") {
-        log.warn("there is no right to a Lease: another run on this cluster would not be noticed");
+        log.warn(noRight);
         return "taken";
       }
       if (taken === "ours") {
@@ -109,10 +111,14 @@ export class RunLease {
   async #renew(onLost: () => void): Promise<void> {
     const { log, every = renewedEvery } = this.#options;
     const { signal } = this.#ended;
+    let before: Taken | undefined;
     for (;;) {
       await wait(every, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
       const taken = await this.#tryAgain();
+      // Said once, where the right is taken away from a run that works.
+      if (taken === "unavailable" && before === "ours") log.warn(noRight);
+      before = taken ?? before;
       if (taken !== "another's") continue;
       this.#state = "lost";
       log.error("another run has taken over this cluster: this one ends");

@@ -51,7 +51,11 @@ const withBudgets = (...budgets: readonly Readonly<Record<string, unknown>>[]): 
 });
 
 it("finds nothing in Karpenter's defaults, nor in nodes under a hold", () => {
-  const held = aNode({ name: "a", labels: { [holdLabel]: "cluster-1" }, annotations: { [key]: "true" } });
+  const held = aNode({
+    name: "a",
+    labels: { [holdLabel]: "20261121t120000-000001" },
+    annotations: { [key]: "true" },
+  });
   expectNothing({ pools: [{ name: "default" }], nodes: [held], pods: [aPod({ name: "p", node: "a" })] });
 });
 
@@ -190,6 +194,8 @@ it("finds nodes that nobody can disrupt: a user's annotation, pods that asked fo
     rule: "nobody-can-disrupt",
     change: `kubectl annotate node n ${key}-`,
   });
+  const handedOver = aNode({ name: "n", annotations: { [key]: "true" }, labels: { [holdLabel]: "never" } });
+  expect(rules({ nodes: [handedOver] })).toEqual(["nobody-can-disrupt"]);
   const pod = (value: string, age: number) =>
     aPod({ name: "p", node: "n", age, annotations: { [key]: value } });
   const free = `kubectl annotate pod -n default p ${key}-`;

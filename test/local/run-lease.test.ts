@@ -230,6 +230,21 @@ describe("the Lease of a run", () => {
     expect([await taking, owner()]).toEqual([undefined, "b"]);
   });
 
+  it("warns once where a run that works loses the right to it", async () => {
+    await leaseOf("a").take();
+    await expect.poll(() => api.stored?.metadata.resourceVersion !== "1").toBe(true);
+    const warnings = () =>
+      log.lines.filter(({ sentence }) => sentence.includes("no right to a Lease")).length;
+    for (const times of [1, 2]) {
+      api.refusal = 403;
+      await expect.poll(warnings).toBe(times);
+      const version = api.stored?.metadata.resourceVersion;
+      api.refusal = undefined;
+      await expect.poll(() => api.stored?.metadata.resourceVersion !== version).toBe(true);
+    }
+    expect(warnings()).toBe(2);
+  });
+
   it("is not waited for without the right to it, nor when the run is to stop", async () => {
     api.refusal = 403;
     expect(await leaseOf("a").take()).toBe("taken");
