@@ -41,7 +41,7 @@ export const hold = (terminal: Terminal): Command =>
         "how long, 1m to 2160h, but no longer than the deployment's maxRequest (default: its hold; 20m with auto)",
         durationFlag(minutes(1), hours(24 * 90)),
       )
-      .requiredOption("--reason <text>", "why, for the record")
+      .requiredOption("--reason <text>", "why, for the record", asWritten(line))
       .addOption(scopeFlag("default: cluster; required where scope is nodepool")),
     [
       ['hold --cluster prod --for 45m --reason "load test"', "keep every node for 45 minutes"],
@@ -178,11 +178,15 @@ async function withoutHolder(
 
 /** The flag that names a request; windows and events may have names that nobody may give by hand. */
 const nameFlag = (description: string, schema: typeof line): Option =>
-  new Option("--name <name>", description).argParser((text) => {
+  new Option("--name <name>", description).argParser(asWritten(schema));
+
+const asWritten =
+  (schema: typeof line) =>
+  (text: string): string => {
     const { success, issues } = v.safeParse(schema, text);
     if (!success) throw new InvalidArgumentError(`It must be ${issues[0].message}.`);
     return text;
-  });
+  };
 
 /** The flag that narrows a command to one scope; what it means to leave it out depends on the command. */
 export const scopeFlag = (otherwise = "default: all"): Option =>

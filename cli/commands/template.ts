@@ -8,7 +8,7 @@ import { withClusterName } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
 import { withExamples } from "../terminal/flags.ts";
 import { flagOf, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
-import type { Terminal } from "../terminal/terminal.ts";
+import { Exit, type Terminal } from "../terminal/terminal.ts";
 import { quoted } from "../terminal/text.ts";
 
 type TemplateOptions = Readonly<{
@@ -65,6 +65,7 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
     throw new Failure(
       `${refused.join(", ")} cannot be set in a ready-made template`,
       `Deploy with the CDK instead, whose construct KarpenterNodeHolder sets this: ${documentLink("deploying.md")}.`,
+      Exit.usage,
     );
   }
   const { settings, deployment, windows } = cappedSettings(options);
@@ -96,6 +97,7 @@ function cappedSettings(options: TemplateOptions) {
 const silentAlarms = new Failure(
   "the alarms notify no one",
   `Add --alarm-topic-arn ${topicArn}, or --alarms none to accept that. In Terraform: alarm_topic_arn = "${topicArn}", or alarms = "none".`,
+  Exit.usage,
 );
 
 const matching =

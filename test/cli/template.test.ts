@@ -15,7 +15,7 @@ describe("the command template", () => {
     "refuses %s, from which the construct computes resources, and names the construct",
     async (...flag) => {
       const { exit, reported } = await template(...flag);
-      expect(exit).toBe(1);
+      expect(exit).toBe(2);
       expect(reported).toMatch(new RegExp(`^error: ${flag[0]}.* cannot be set .*\n.*KarpenterNodeHolder`));
     },
   );
@@ -31,7 +31,7 @@ describe("the command template", () => {
 
   it("asks for a topic, or that no one is notified", async () => {
     const { exit, reported } = await template();
-    expect(exit).toBe(1);
+    expect(exit).toBe(2);
     for (const way of [
       "--alarm-topic-arn arn:",
       "--alarms none",
