@@ -29,7 +29,7 @@ export class SchedulerReleases implements Schedules {
     const command = new CreateScheduleCommand({
       GroupName: group,
       Name: scheduleName(holdId, at),
-      Description: `Releases hold ${holdId} of ${scope}`,
+      Description: `The next pass over ${scope}, for hold ${holdId}`,
       ScheduleExpression: `at(${firesAt(at, clock.now()).toISOString().slice(0, 19)})`,
       ScheduleExpressionTimezone: "UTC",
       FlexibleTimeWindow: { Mode: "OFF" },

@@ -34,7 +34,7 @@ describe("a one-shot", () => {
     expect(request).toMatchObject({
       path: `/schedules/${holdId}-1795263600`,
       GroupName: "holds",
-      Description: `Releases hold ${holdId} of nodepool/batch`,
+      Description: `The next pass over nodepool/batch, for hold ${holdId}`,
       ScheduleExpression: "at(2026-11-21T12:20:00)",
       ScheduleExpressionTimezone: "UTC",
       FlexibleTimeWindow: { Mode: "OFF" },
