@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { packageRoot } from "../../infra/package-root.ts";
+import { makeFolder } from "../../local/make-folder.ts";
 import { Failure } from "../terminal/failure.ts";
 import { type Asset, type Choice, fillIn } from "./fill-in.ts";
 
@@ -14,7 +15,7 @@ export function writeTemplate({ bucket, prefix, folder, ...choice }: Target): vo
   const source = join(built, "template", `${choice.access}.json.gz`);
   if (!existsSync(source))
     throw new Failure("the templates are not built", "In a clone of the repository, run: npm run build");
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const codeOf = (asset: Asset) => {
     const archive = join(built, asset === "provider" ? "template" : "functions", `${asset}.zip`);
     const name = `${asset}-${createHash("sha256").update(readFileSync(archive)).digest("hex").slice(0, 16)}.zip`;

@@ -1,9 +1,10 @@
-import { lstat, mkdir, readdir, stat } from "node:fs/promises";
+import { lstat, readdir, stat } from "node:fs/promises";
+import { makeFolder } from "../make-folder.ts";
 import { StartError } from "./rights.ts";
 
 /** Makes the folder of the record unless it is there. Others must not be able to put links to our other files in it. */
 export async function makeDataFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const [problem, remedy] = (await problemWith(folder)) ?? [];
   if (problem)
     throw new StartError(

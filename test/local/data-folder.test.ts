@@ -31,6 +31,18 @@ describe("the folder of the record", () => {
     expect(await problem()).toBeUndefined();
   });
 
+  it("is made with the folders around it, for this account alone", async () => {
+    folder = join(folder, "a", "b");
+    expect(await problem()).toBeUndefined();
+    const modes = [folder, join(folder, "..")].map((one) => fs.statSync(one).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o700]);
+  });
+
+  it.runIf(process.platform === "linux")("is refused where no folder can be made", async () => {
+    folder = "/proc/no/folder";
+    expect(await problem()).toMatch(/^ENOENT/);
+  });
+
   it("is refused where others may write in it", async () => {
     exists(0o777);
     expect(await problem()).toBe(
