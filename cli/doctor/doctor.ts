@@ -48,8 +48,9 @@ export function factsOf(doctor: Doctor, functions: Functions) {
 export const redeploy = (holder: string, cluster: string): string =>
   // Only an app with the construct gives a holder a name of its own.
   cluster === holder
-    ? `cdk deploy -c cluster=${cluster} --revert-drift`
-    : `In the app with the holder ${holder}: cdk deploy --revert-drift`;
+    ? `npx cdk deploy -c cluster=${cluster} --revert-drift, with your other settings; ` +
+      "without the CDK: a change set of the stack with --deployment-mode REVERT_DRIFT"
+    : `In the app with the holder ${holder}: npx cdk deploy --revert-drift`;
 
 /** Writes our objects in the cluster again, for these settings. */
 export function reapply(rules: Inside["rules"]): string {

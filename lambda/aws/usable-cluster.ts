@@ -48,7 +48,7 @@ export function whyUnusable(
     const reason = `${name} has no access entries: it authenticates roles by the aws-auth ConfigMap only`;
     const remedy =
       `aws eks update-cluster-config --name ${name} --access-config authenticationMode=API_AND_CONFIG_MAP && ` +
-      `aws eks wait cluster-active --name ${name} (or deploy with -c access=manual, and give the rights by hand)`;
+      `aws eks wait cluster-active --name ${name} (or deploy with the setting access=manual, and give the rights by hand)`;
     return { reason, remedy };
   }
   return inVpc ? undefined : unreachable;
@@ -63,7 +63,7 @@ export function unreachableFromOutside(
     endpointPrivateAccess === false
       ? "whose NAT gateway has one of these addresses: the cluster has no private endpoint"
       : "from which the cluster's private endpoint can be reached";
-  const remedy = `cdk deploy -c cluster=${cluster} -c vpc=SUBNETS,SECURITY-GROUPS, with subnets ${subnets}`;
+  const remedy = `Deploy with the setting vpc=SUBNETS,SECURITY-GROUPS, with subnets ${subnets}`;
   if (endpointPublicAccess === false) {
     return { reason: `${cluster} has a private endpoint only, and the functions are in no VPC`, remedy };
   }

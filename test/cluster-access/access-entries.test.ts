@@ -203,6 +203,6 @@ it("updates an entry that an earlier invocation created just now", async () => {
 
 it("names the setting vpc where the endpoint is closed to it, unless it is in a VPC", async () => {
   eks.vpcConfig = { endpointPublicAccess: false };
-  expect(await entries.whyUnusable()).toMatch(/private endpoint only.*\ncdk deploy -c cluster=prod -c vpc=/);
+  expect(await entries.whyUnusable()).toMatch(/private endpoint only.*\nDeploy with the setting vpc=/);
   expect(await entriesOf({ inVpc: true }).whyUnusable()).toBeUndefined();
 });

@@ -47,7 +47,7 @@ it.each([
   ["does not exist", none, /^there is no EKS cluster prod .*\nCheck the name/],
   ["is not ready", describes({ status: "CREATING" }), /^prod is CREATING\nWait/],
   ["has no access entries", describes({ accessConfig: {} }), /ConfigMap only\naws eks update-cluster-config/],
-  ["is closed to functions outside of a VPC", closed, /private endpoint only.*\n.*-c vpc=/],
+  ["is closed to functions outside of a VPC", closed, /private endpoint only.*\n.* setting vpc=/],
   [
     "answers some addresses only",
     addresses("203.0.113.0/24", "::/0"),

@@ -29,7 +29,7 @@ export const ofAlarms = {
     const blind = named((one) => one.state === "INSUFFICIENT_DATA" && ageOf(one) >= settled);
     const silent = named(({ notifies }) => !notifies);
     const which = silent.length < alarms.length ? listed(holder, silent) : "all";
-    const topic = "Deploy with -c alarmTopicArn=ARN, or the construct's alarmTopic.";
+    const topic = "Deploy with the setting alarmTopicArn, or the construct's alarmTopic.";
     const on = alarms
       .filter(({ state }) => state === "ALARM")
       .map((alarm) => {

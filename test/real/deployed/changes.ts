@@ -56,7 +56,7 @@ export function changeCases(open: () => World): void {
       /there is no EKS cluster missing in this account and region\nCheck/,
     );
     await expect(world.deploy("closed", {})).rejects.toThrow(
-      /endpoint of closed answers 203\.0\.113\.0\/24 only.*-c vpc=SUBNETS/s,
+      /endpoint of closed answers 203\.0\.113\.0\/24 only.*\nDeploy with the setting vpc=SUBNETS/s,
     );
 
     expect(await world.stackStatus("missing")).toBe("gone");
