@@ -64,7 +64,7 @@ export function readValues<Table extends SettingsTable>(
   const problems: string[] = [];
   const values = Object.entries(table).map(([name, setting]) => {
     const given = raw[name] ?? "";
-    const text = isText(given) ? String(given).trim() : undefined;
+    const text = isText(given) ? textOf(setting, given).trim() : undefined;
     const value = text === undefined ? undefined : readValue(setting, text || setting.default || "");
     const isMissing = text === "" && setting.unset === "required";
     const shown = text === undefined ? "an object" : JSON.stringify(text);
@@ -79,6 +79,11 @@ export function readValues<Table extends SettingsTable>(
 
 const isText = (value: unknown): boolean =>
   Array.isArray(value) ? value.every((item) => typeof item === "string") : typeof value !== "object";
+
+const textOf = ({ value }: Setting, given: unknown): string =>
+  Array.isArray(given) ? given.join(separatorOf(value)) : String(given);
+
+const separatorOf = (value: Setting["value"]): string => (value.kind === "list" && value.separator) || ",";
 
 /** The value that a text stands for; undefined when it does not fit. */
 function readValue({ value }: Setting, text: string): unknown {
@@ -95,7 +100,7 @@ function readValue({ value }: Setting, text: string): unknown {
     case "text":
       return text === "" || value.pattern.test(text) ? text : undefined;
     case "list": {
-      const items = text.split(value.separator ?? ",").map((item) => item.trim());
+      const items = text.split(separatorOf(value)).map((item) => item.trim());
       const given = items.filter(Boolean);
       return given.every((item) => value.pattern.test(item)) ? given : undefined;
     }

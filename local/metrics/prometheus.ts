@@ -23,7 +23,7 @@ export const families: Readonly<Record<Name, Family>> = {
   LaunchesSeen: counter("Launches of nodes that were seen."),
   LaunchesIgnored: counter("Launches that started and extended no hold."),
   HoldsStarted: counter("Holds started."),
-  HoldsExtended: counter("Holds extended by launches."),
+  HoldsExtended: counter("Holds whose end moved later."),
   HoldsCapped: counter("Holds that reached their cap."),
   NodesHeld: counter("Nodes marked."),
   NodesReleased: counter("Nodes released."),

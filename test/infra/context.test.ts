@@ -44,6 +44,11 @@ it("names what only a deployment knows together with the rest", () => {
   expect(problems).toEqual(["cluster", ...Object.keys(given)]);
 });
 
+it("takes a list of windows, as cdk.json has one of NodePools", () => {
+  const holdDuring = ["cron(0 8 ? * MON,FRI *) 2h", "rate(1 day) 5m"];
+  expect(problemsOf({ cluster: "prod", nodePools: ["a", "!b"], holdDuring })).toEqual([]);
+});
+
 it("gives the construct a network by its ids, and leaves the topic to the stack", () => {
   const { props, alarmTopicArn } = readContext({
     cluster: "prod",
