@@ -96,10 +96,13 @@ export const run = (terminal: Terminal): Command => {
 
 async function hold(options: Flags, itself: Command, terminal: Terminal): Promise<void> {
   const { clusterNameIn } = await import("../../local/run/kubeconfig.ts");
-  const { findCluster } = await import("../../local/run/find-cluster.ts");
+  const { findCluster, podContext } = await import("../../local/run/find-cluster.ts");
   if (options.metricsHost !== undefined && options.metricsPort === undefined)
     throw new BadInputError("These flags do not fit", ["--metrics-host needs --metrics-port"]);
   const config = findCluster({ path: options.kubeconfig, context: options.context, env: terminal.env });
+  const context = config.getCurrentContext();
+  // Another one may be the current one by the time that a printed command is typed.
+  if (context !== podContext) itself.setOptionValueWithSource("context", context, "cli");
   const cluster = clusterNameIn(config);
   if (options.releaseOnly)
     return releaseOnly(config, options, { terminal, freeing: commandThatReleases(itself) });
@@ -186,17 +189,19 @@ type Served = Readonly<{ url: string; stop: () => Promise<void> }>;
 
 /** Starts the server of the page or of metrics, where its flag asks for it. */
 async function serve(what: "page" | "metrics", log: Log, start: () => Promise<Served | undefined>) {
-  const [name, verb, flag] = {
+  const [name, verb, flags] = {
     page: ["the page", "is", "--page"],
-    metrics: ["metrics", "are", "--metrics-port"],
+    metrics: ["metrics", "are", "--metrics-port, --metrics-host"],
   }[what];
   try {
     const server = await start();
     if (server) log.info(`${name} ${verb} served`, { url: server.url });
     return server;
   } catch (error) {
-    const remedy = `Choose another port, or none: ${flag}.`;
-    throw new Failure(`${name} cannot be served: ${messageOf(error)}`, remedy);
+    throw new Failure(
+      `${name} cannot be served: ${messageOf(error)}`,
+      `Change this, or leave it out: ${flags}.`,
+    );
   }
 }
 
@@ -225,7 +230,7 @@ async function startMetrics(
   return serveMetrics({ metrics: { text }, health: run, port, host });
 }
 
-/** The same command line with --release-only. */
+/** The same command line with --release-only, for the same cluster. */
 function commandThatReleases(itself: Command): string {
   const words = typedFlags(itself, ({ long }) => !notForReleasing.has(long ?? "")).map(quoted);
   return [nameOf(itself), ...words, "--release-only"].join(" ");

@@ -15,6 +15,9 @@ export type ClusterChoice = Readonly<{
   serviceAccount?: string;
 }>;
 
+/** The context of a Pod's service account, which no kubeconfig has. */
+export const podContext = "in-cluster";
+
 /** The login to the cluster: the given kubeconfig, else those that kubectl would use, else the Pod's service account. */
 export function findCluster({ path, context, env, ...places }: ClusterChoice): KubeConfig {
   const { home = homedir(), serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount" } = places;
@@ -38,7 +41,7 @@ function fromEnvironment({ KUBECONFIG = "" }: ClusterChoice["env"]): readonly st
 
 /** The token is read again from its file when it expires: Kubernetes renews it there. */
 function inCluster(host: string, port: string, folder: string): KubeConfig {
-  const name = "in-cluster";
+  const name = podContext;
   const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const authProvider = { name: "tokenFile", config: { tokenFile: join(folder, "token") } };
   const config = new KubeConfig();

@@ -225,6 +225,12 @@ describe("run", () => {
     expect(printed).not.toContain("may stay held");
   });
 
+  it("prints commands for its own cluster, whichever context is the current one when they are typed", async (test) => {
+    const { printed } = await run(test, "--observe", "SIGTERM");
+    expect(printed).toContain("run --context fake --release-only");
+    expect(printed).toContain('toHold="karpenter-node-holder run --context fake"');
+  });
+
   // A change is accepted with `npx vitest run test/cli/run-commands --update`, and read in the diff.
   it("logs what was reviewed, serves what it is asked for, and ends when it is asked to", async (test) => {
     const { port } = new URL((await aCluster(test)).server);
