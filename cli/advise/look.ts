@@ -1,7 +1,7 @@
 import { after, type Duration } from "../../lambda/core/duration.ts";
 import { messageOf } from "../../lambda/core/errors.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import type { AwsFlags } from "../terminal/cluster-flags.ts";
+import { type AwsFlags, onSameCluster } from "../terminal/cluster-flags.ts";
 import type { Output } from "../terminal/flags.ts";
 import { Progress } from "../terminal/progress.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -82,7 +82,11 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
     about: aboutPool(pool),
     allowed: allowedIn(pool, week, length),
   }));
-  const findings = facts ? lint(facts, { week, timeZone }) : [];
+  const typed = (command: string) => onSameCluster(command, flags);
+  const findings = (facts ? lint(facts, { week, timeZone }) : []).map(({ change, ...rest }) => ({
+    ...rest,
+    change: typed(change),
+  }));
   const unread = facts ? unreadIn(facts) : [];
   const { removals = [] } = history ?? {};
   const unpriced = describeMissingPrices(removals, priceOf);
@@ -101,7 +105,8 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
       facts === undefined || orNone(facts.nodes).some(({ spec }) => spec.providerID.startsWith("aws://")),
   };
   const isClosed = weeks.length > 0 && weeks.every(({ allowed }) => !mayConsolidate(allowed));
-  const advice = advise({ ranking, accounts, pools, isClosed, place, readAt });
+  const { commands, ...advised } = advise({ ranking, accounts, pools, isClosed, place, readAt });
+  const advice = { ...advised, commands: commands.map(typed) };
   const sources = [
     ...(facts ? sourcesOf(facts, live) : []),
     ...(saved ? [{ name: "log files", read: describeLog(saved) }] : []),

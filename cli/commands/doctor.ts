@@ -8,7 +8,13 @@ import {
   verdictView,
   worstOf,
 } from "../doctor/finding.ts";
-import { awsConfig, type ClusterFlags, inSamePlace, withCluster } from "../terminal/cluster-flags.ts";
+import {
+  awsConfig,
+  type ClusterFlags,
+  inSamePlace,
+  onSameCluster,
+  withCluster,
+} from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
 import { asJson, type Output, withExamples, withOutput } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -63,7 +69,7 @@ async function check(options: DoctorOptions, terminal: Terminal): Promise<void> 
   const { out, notify, style } = terminal;
   const typed = ({ remedy, ...rest }: Finding): Finding => ({
     ...rest,
-    remedy: remedy && inSamePlace(remedy, options),
+    remedy: remedy && onSameCluster(inSamePlace(remedy, options), options),
   });
   const show = (finding: Finding) => {
     if (output !== "json") for (const line of findingView(typed(finding), style)) out(line);

@@ -128,11 +128,20 @@ export const withTimeLimits = (config: AwsConfig, time: Duration) => ({
 
 /** A remedy whose commands, ours and those of the AWS CLI, meet the same account and region as this command. */
 export function inSamePlace(remedy: string, { region, profile, endpointUrl }: AwsFlags): string {
-  const flags = Object.entries({ region, profile, "endpoint-url": endpointUrl })
-    .flatMap(([name, value]) => (value ? [` --${name} ${quoted(value)}`] : []))
-    .join("");
+  const flags = wordsOf({ region, profile, "endpoint-url": endpointUrl });
   return remedy.replaceAll(/\baws [a-z]+ [a-z-]+|--cluster [\w-]+/g, (command) => command + flags);
 }
+
+/** Text whose commands of kubectl meet the same cluster as this command. */
+export function onSameCluster(text: string, flags: Pick<RunFlags, "kubeconfig" | "context">): string {
+  const { kubeconfig, context } = flags;
+  return text.replaceAll(/\bkubectl(?= )/g, (command) => command + wordsOf({ kubeconfig, context }));
+}
+
+const wordsOf = (flags: Readonly<Record<string, string | undefined>>): string =>
+  Object.entries(flags)
+    .flatMap(([name, value]) => (value ? [` --${name} ${quoted(value)}`] : []))
+    .join("");
 
 function endpointUrl(text: string): string {
   if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;

@@ -32,6 +32,8 @@ describe("advise on a cluster", () => {
     expect(exit).toBe(3);
     expect(answer).toMatchObject({ present: { nodes: 2 }, happened: [], allowed: [] });
     expect(answer.findings).toMatchObject([{ rule: "nobody-can-disrupt", object: "node a" }]);
+    // Typed as it is, it must not change a node of the kubeconfig's current cluster.
+    expect(answer.findings[0].change).toMatch(/^kubectl --kubeconfig \S+ annotate node a /);
     expect(answer.unread).toEqual(["NodePools", "NodeClaims", "pods", "PodDisruptionBudgets"]);
     expect(answer.advice.verdict).toBe("unknown");
     expect((await adviseOn({ nodes })).output).toContain("now: 2 nodes, median age 1h, 0 launched");

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { invoke } from "../../cli/control/control.ts";
-import { awsConfig, inSamePlace } from "../../cli/terminal/cluster-flags.ts";
+import { awsConfig, inSamePlace, onSameCluster } from "../../cli/terminal/cluster-flags.ts";
 import { newFolder } from "../support/new-folder.ts";
 import { typed } from "../support/typed.ts";
 import { holder } from "./fake-control.ts";
@@ -124,5 +124,13 @@ it("prints commands that meet the region and the profile of the flags", () => {
   expect(inSamePlace(remedy, { region: "eu-west-1", profile: "my ops" })).toBe(
     "Read its log: aws logs tail --region eu-west-1 --profile 'my ops' /aws/lambda/x --since 1h, " +
       "then npx it release --cluster a-b --region eu-west-1 --profile 'my ops'.",
+  );
+});
+
+it("prints commands of kubectl for the cluster that the flags name", () => {
+  const change = "npx karpenter-node-holder manifest | kubectl apply -f -; kubectl annotate node a b-";
+  expect(onSameCluster(change, {})).toBe(change);
+  expect(onSameCluster(change, { kubeconfig: "my file", context: "prod" })).toBe(
+    change.replaceAll("kubectl", "kubectl --kubeconfig 'my file' --context prod"),
   );
 });
