@@ -1,12 +1,10 @@
 import type { Part } from "../../infra/names.ts";
-import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
-import { Karpenter } from "../../lambda/core/marks/keys.ts";
+import type { Duration } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
-import { writesNodeEvents } from "../../lambda/core/rules.ts";
 import { Environment, SettingEnvironment } from "../../lambda/environment.ts";
 import type { Account, FunctionFacts } from "./aws/aws-account.ts";
 import { type Findings, type Fix, type Found, fail } from "./finding.ts";
-import { type Inside, parseInside } from "./inside.ts";
+import { parseInside } from "./inside.ts";
 import type { OwnKubernetes } from "./own-kubernetes.ts";
 
 /** What an examination needs; what only the caller's own kubeconfig can show, where one is given. */
@@ -51,18 +49,6 @@ export const redeploy = (holder: string, cluster: string): string =>
     ? `npx cdk deploy -c cluster=${cluster} --revert-drift, with your other settings; ` +
       "without the CDK: a change set of the stack with --deployment-mode REVERT_DRIFT"
     : `In the app with the holder ${holder}: npx cdk deploy --revert-drift`;
-
-/** Writes our objects in the cluster again, for these settings. */
-export function reapply(rules: Inside["rules"]): string {
-  const { holdAnnotation, mode, auto, hold } = rules;
-  const flags = [
-    holdAnnotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${holdAnnotation}`,
-    mode === "observe" ? " --mode observe" : "",
-    auto ? "" : ` --hold ${formatDuration(hold)}`,
-    writesNodeEvents(rules) ? " --node-events true" : "",
-  ];
-  return `npx karpenter-node-holder manifest${flags.join("")} | kubectl apply -f -`;
-}
 
 export const policiesCame = "Policies came with Kubernetes 1.30.";
 

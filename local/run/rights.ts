@@ -1,8 +1,8 @@
-import { after, seconds } from "../../lambda/core/duration.ts";
+import { after, formatDuration, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
-import { holderName } from "../../lambda/core/marks/keys.ts";
+import { holderName, Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
-import type { Rules } from "../../lambda/core/rules.ts";
+import { type NodeEventSettings, type Rules, writesNodeEvents } from "../../lambda/core/rules.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { mayDo } from "../../lambda/kubernetes/inspection.ts";
@@ -45,14 +45,28 @@ export async function refuseUnreachable(api: KubernetesCaller, server: string | 
 }
 
 type Limits = Pick<CallContext, "deadline">;
-type Needed = Pick<Rules, "mode"> & Readonly<{ server: string }>;
+type RulesOfRights = Pick<Rules, "mode" | "hold" | "auto" | "holdAnnotation"> & NodeEventSettings;
+type Needed = Readonly<{ server: string; rules: RulesOfRights }>;
+
+/** The command that writes our objects in the cluster, as these settings need them. */
+export function applyManifest(rules: RulesOfRights, holder?: "run"): string {
+  const { holdAnnotation, mode, auto, hold } = rules;
+  const flags = [
+    holder ? ` --holder ${holder}` : "",
+    holdAnnotation === Karpenter.v1.annotation ? "" : ` --hold-annotation ${holdAnnotation}`,
+    mode === "observe" ? " --mode observe" : "",
+    auto ? "" : ` --hold ${formatDuration(hold)}`,
+    writesNodeEvents(rules) ? " --node-events true" : "",
+  ];
+  return `npx karpenter-node-holder manifest${flags.join("")} | kubectl apply -f -`;
+}
 
 /** Checks that the cluster answers, and gives us every right that is needed; the error says how to get a missing one. */
 export async function checkRights(
   api: KubernetesCaller,
-  { server, mode, ...context }: Limits & Needed,
+  { server, rules, ...context }: Limits & Needed,
 ): Promise<void> {
-  const verbs = mode === "observe" ? reading : [...reading, changing];
+  const verbs = rules.mode === "observe" ? reading : [...reading, changing];
   const asked = Promise.all(verbs.map((verb) => mayWe(api, verb, context)));
   const answers = await asked.catch((error: unknown) => {
     throw whyUnreachable(error, server);
@@ -61,8 +75,7 @@ export async function checkRights(
   if (missing.length === 0) return;
   throw new StartError(
     `the cluster does not let this user ${missing.join(", ")} nodes`,
-    `An admin can give these rights to the group ${holderName} with "karpenter-node-holder manifest --holder run | ` +
-      'kubectl apply -f -"; put the user into it.',
+    `An admin can give these rights to the group ${holderName}: ${applyManifest(rules, "run")}; put the user into it.`,
   );
 }
 

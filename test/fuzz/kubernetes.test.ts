@@ -5,6 +5,7 @@ import { holdLabel, Karpenter } from "../../lambda/core/marks/keys.ts";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { KubernetesInspection } from "../../lambda/kubernetes/inspection.ts";
 import { KubernetesNodes } from "../../lambda/kubernetes/nodes.ts";
+import { readSettings } from "../../lambda/settings.ts";
 import { checkRights } from "../../local/run/rights.ts";
 import { CollectedLog, CollectedMetrics } from "../../simulator/collected-log.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
@@ -105,7 +106,7 @@ describe("malformed answers of the API server", () => {
       unmark: () => rights.removeMarks(annotation),
       others: () => rights.otherMarks(annotation),
       inspect: () => inspection.inspect(context),
-      rights: () => checkRights(api, { ...context, server: "", mode: "hold" }),
+      rights: () => checkRights(api, { ...context, server: "", rules: readSettings({ cluster: "prod" }) }),
     }[action];
     let answer: unknown;
     const error = await errorOf(

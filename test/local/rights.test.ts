@@ -2,16 +2,20 @@ import { describe, expect, it } from "vitest";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
+import { type RawSettings, readSettings } from "../../lambda/settings.ts";
 import { checkRights } from "../../local/run/rights.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { until } from "../support/context.ts";
 
-const check = (answer: (verb: string) => unknown, mode: "hold" | "observe" = "hold") =>
+const check = (answer: (verb: string) => unknown, rules: RawSettings = {}) =>
   checkRights(
     { call: async ({ body }) => answer(Object(body).spec.resourceAttributes.verb) },
-    { ...context, mode },
+    { ...context, rules: readSettings({ cluster: "prod", ...rules }) },
   );
-const context = { ...until(noon), server: "https://prod", mode: "hold" } as const;
+const context = {
+  ...{ ...until(noon), server: "https://prod" },
+  rules: readSettings({ cluster: "prod" }),
+};
 const allowed = (is: boolean) => ({ status: { allowed: is } });
 
 describe("what run may do in its cluster", () => {
@@ -28,7 +32,7 @@ describe("what run may do in its cluster", () => {
 
   it("is enough to observe when it may read and watch nodes", async () => {
     const asked: string[] = [];
-    await check((verb) => asked.push(verb) && allowed(verb !== "patch"), "observe");
+    await check((verb) => asked.push(verb) && allowed(verb !== "patch"), { mode: "observe" });
     expect(asked).toEqual(["get", "list", "watch"]);
   });
 
@@ -37,6 +41,12 @@ describe("what run may do in its cluster", () => {
     await expect(refusal).rejects.toMatchObject({
       message: "the cluster does not let this user watch, patch nodes",
       remedy: expect.stringContaining("manifest --holder run | kubectl apply"),
+    });
+    const settings = { holdAnnotation: "example.com/stay", hold: "5m", nodeEvents: "true" };
+    await expect(check(() => allowed(false), settings)).rejects.toMatchObject({
+      remedy: expect.stringContaining(
+        "manifest --holder run --hold-annotation example.com/stay --hold 5m --node-events true | kubectl apply",
+      ),
     });
   });
 

@@ -3,9 +3,10 @@ import { type Duration, minutes } from "../../../lambda/core/duration.ts";
 import { holderName, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { KeptNode } from "../../../lambda/core/operate/check.ts";
 import { writesNodeEvents } from "../../../lambda/core/rules.ts";
+import { applyManifest } from "../../../local/run/rights.ts";
 import { about, quoted } from "../../terminal/text.ts";
 import { withOurs } from "../aws/aws-account.ts";
-import { type Checks, policiesCame, reapply } from "../doctor.ts";
+import { type Checks, policiesCame } from "../doctor.ts";
 import { type Findings, type Found, fail, fewOf, ok, orOk, skipped, unread, warn } from "../finding.ts";
 import type { Inside } from "../inside.ts";
 import { ofEach } from "./functions.ts";
@@ -68,7 +69,7 @@ export const ofCluster = {
     const kinds = hidden.map(({ kind }) => kind).join(", ");
     return orOk(
       [
-        wrong.length > 0 && (canBeWritten ? fail(what, reapply(rules)) : warn(what, policiesCame)),
+        wrong.length > 0 && (canBeWritten ? fail(what, applyManifest(rules)) : warn(what, policiesCame)),
         hidden.length > 0 && unread(hidden[0]?.error, `${kinds} could not be compared`),
       ],
       "roles, bindings and policy are as in the manifest",
@@ -95,7 +96,7 @@ const without: Readonly<Record<string, string>> = {
 function rightsOf({ cluster, rules }: Inside): Found | undefined {
   if (!cluster.works) return undefined;
   const { missingRights, needlessRights } = cluster;
-  const write = reapply(rules);
+  const write = applyManifest(rules);
   const mayNot = `may not ${missingRights.join(", ")}`;
   if (missingRights.some((right) => right.endsWith(" nodes")))
     return fail(`${mayNot}: ClusterRole or binding is not as it was written`, write);
@@ -119,14 +120,14 @@ function policyOf({ cluster, rules }: Inside): Found | undefined {
   if (rules.mode === "observe" && foreignChange !== "admitted")
     return skipped("may not change nodes: mode=observe");
   if (ownChange === "refused") {
-    const remedy = `Is the policy for another annotation or deployment? Write it again: ${reapply(rules)}`;
+    const remedy = `Is the policy for another annotation or deployment? Write it again: ${applyManifest(rules)}`;
     return fail(`may not mark nodes: ${said}`, remedy);
   }
   if (foreignChange === "admitted") {
     const what = "could change more than marks (dry run)";
     if (Number(/v1\.(\d+)/.exec(kubernetes)?.[1]) < 30)
       return warn(`${what}: Kubernetes ${kubernetes} has no admission policies`, policiesCame);
-    return fail(`${what}: the admission policy is missing or not bound`, reapply(rules));
+    return fail(`${what}: the admission policy is missing or not bound`, applyManifest(rules));
   }
   if (foreignChange === "refused" && ownChange === "admitted")
     return ok("may mark nodes and change nothing else (dry run)");
