@@ -21,7 +21,9 @@ export const commands = [
 ];
 
 /** Runs a command and returns its exit code; never ends the process itself. */
-export async function commandLine(words: readonly string[], terminal: Terminal): Promise<Exit> {
+export async function commandLine(typed: readonly string[], terminal: Terminal): Promise<Exit> {
+  // As kubectl takes it.
+  const words = typed.map((word) => word.replace(/^-o=/, "-o"));
   const program = frame(terminal);
   for (const command of commands) program.addCommand(framed(command(terminal), terminal, program.name()));
   const [first = "", second] = words;

@@ -83,7 +83,9 @@ const isText = (value: unknown): boolean =>
 const textOf = ({ value }: Setting, given: unknown): string =>
   Array.isArray(given) ? given.join(separatorOf(value)) : String(given);
 
-const separatorOf = (value: Setting["value"]): string => (value.kind === "list" && value.separator) || ",";
+/** What separates the items of a list. */
+export const separatorOf = (value: Setting["value"]): string =>
+  (value.kind === "list" && value.separator) || ",";
 
 /** The value that a text stands for; undefined when it does not fit. */
 function readValue({ value }: Setting, text: string): unknown {

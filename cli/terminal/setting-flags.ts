@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { checkDeployment, meaningOf, settingsTable } from "../../infra/settings/deployment.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { separatorOf } from "../../lambda/settings.ts";
 import { holderSettings, type Setting, type SettingsTable } from "../../lambda/settings-table.ts";
 
 /** Whether an option is the flag of a setting. */
@@ -26,7 +27,13 @@ export function withSettings(
   for (const [name, setting] of Object.entries(table)) {
     const fallback = defaults[name] ?? setting.default;
     const help = meaningOf(setting).replaceAll("`", "") + (fallback ? ` (default: ${fallback})` : "");
-    command.addOption(new Option(`${flagOf(name)} <${placeholderOf(setting)}>`, help));
+    const option = new Option(`${flagOf(name)} <${placeholderOf(setting)}>`, help);
+    // A flag that is given again adds to a list, as in other tools.
+    if (setting.value.kind === "list")
+      option.argParser((text, before?: string) =>
+        [before ?? [], text].flat().join(separatorOf(setting.value)),
+      );
+    command.addOption(option);
   }
   return command;
 }

@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
 import { run as runCommand } from "../../cli/commands/run.ts";
 import { typedFlags } from "../../cli/terminal/flags.ts";
+import { settingsFrom } from "../../cli/terminal/setting-flags.ts";
 import { calledAs } from "../../cli/terminal/terminal.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { version } from "../../lambda/version.ts";
@@ -68,6 +69,23 @@ describe("the command line", () => {
     command.parseOptions(typed);
     const again = typedFlags(command, ({ long }) => long !== "--observe");
     expect(again.toSorted()).toEqual(typed.slice(1).toSorted());
+  });
+
+  it("adds to a list what its flag is given again, so that no window and no NodePool is dropped", () => {
+    const command = runCommand(new CollectedTerminal());
+    const [early, late] = ["cron(0 8 ? * MON-FRI *) 2h", "cron(0 20 * * ? *) 1h"];
+    command.parseOptions([
+      "--hold-during",
+      early,
+      "--hold-during",
+      late,
+      "--node-pools",
+      "a",
+      "--node-pools=!b",
+    ]);
+    const { settings, windows } = settingsFrom(command.opts(), { cluster: "prod" });
+    expect(settings.nodePools).toEqual({ only: ["a"], except: ["b"] });
+    expect(windows.map(({ for: lasts }) => lasts)).toEqual(["2h", "1h"]);
   });
 
   it("ends well when the reader of its output has read enough", async () => {

@@ -50,7 +50,8 @@ describe("status", () => {
     const prod = await holder(() => statusOf(held, paused));
     const json = JSON.parse((await prod.run("status", "-o", "json")).output);
     expect(json.rules.holdText).toBe("20m");
-    expect(load((await prod.run("status", "-o", "yaml")).output)).toEqual(json);
+    for (const form of [["-o", "yaml"], ["-oyaml"], ["-o=yaml"], ["--output=yaml"]])
+      expect(load((await prod.run("status", ...form)).output)).toEqual(json);
     expect((await prod.run("status", "-o", "name")).output).toBe("nodepool/batch\nnodepool/web");
     const { output } = await prod.run("status", "--no-headers");
     expect(output).toMatch(/^nodepool\/batch +held [^\n]+\nnodepool\/web +paused [^\n]+$/);
