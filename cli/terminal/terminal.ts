@@ -1,3 +1,4 @@
+import { homedir } from "node:os";
 import { basename, dirname } from "node:path";
 import { styleText } from "node:util";
 import { holderName } from "../../lambda/core/marks/keys.ts";
@@ -28,6 +29,7 @@ export type Terminal = Readonly<{
 /** The terminal of this process; colours only where it is one, and never against NO_COLOR. */
 export function processTerminal(): Terminal {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", endWithReader);
+  giveHome(process.env);
   return {
     env: process.env,
     calledAs: calledAs(process.argv[1]),
@@ -39,6 +41,15 @@ export function processTerminal(): Terminal {
     isWatched: process.stdout.isTTY === true,
     style: (style, text) => styleText(style, text, { stream: process.stdout }),
   };
+}
+
+/** Some accounts have none, as in containers; Node and the SDK of AWS would fail when they look for it. */
+export function giveHome(env: NodeJS.ProcessEnv, home = homedir): void {
+  try {
+    home();
+  } catch {
+    env.HOME = "/";
+  }
 }
 
 /** By the link to this program that was started: kubectl and krew have one, and so has npx. */

@@ -9,7 +9,7 @@ import { commandLine } from "../../cli/command-line.ts";
 import { run as runCommand } from "../../cli/commands/run.ts";
 import { typedFlags } from "../../cli/terminal/flags.ts";
 import { settingsFrom } from "../../cli/terminal/setting-flags.ts";
-import { calledAs } from "../../cli/terminal/terminal.ts";
+import { calledAs, giveHome } from "../../cli/terminal/terminal.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { version } from "../../lambda/version.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
@@ -86,6 +86,16 @@ describe("the command line", () => {
     const { settings, windows } = settingsFrom(command.opts(), { cluster: "prod" });
     expect(settings.nodePools).toEqual({ only: ["a"], except: ["b"] });
     expect(windows.map(({ for: lasts }) => lasts)).toEqual(["2h", "1h"]);
+  });
+
+  it("works for an account without a home, as in some containers", () => {
+    const env = {};
+    giveHome(env);
+    expect(env).toEqual({});
+    giveHome(env, () => {
+      throw new Error("uv_os_homedir returned ENOENT");
+    });
+    expect(env).toEqual({ HOME: "/" });
   });
 
   it("ends well when the reader of its output has read enough", async () => {
