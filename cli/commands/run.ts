@@ -101,18 +101,19 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
     throw new BadInputError("These flags do not fit", ["--metrics-host needs --metrics-port"]);
   const config = findCluster({ path: options.kubeconfig, context: options.context, env: terminal.env });
   const context = config.getCurrentContext();
-  // Another one may be the current one by the time that a printed command is typed.
-  if (context !== podContext) itself.setOptionValueWithSource("context", context, "cli");
+  const isPod = context === podContext;
+  // By the time that a printed command is typed, another context may be the current one, and a Pod may be gone.
+  const [flag, value] = isPod ? ["kubeconfig", "FILE"] : ["context", context];
+  itself.setOptionValueWithSource(flag, value, "cli");
+  const freeing = commandThatReleases(itself, isPod);
   const cluster = clusterNameIn(config);
-  if (options.releaseOnly)
-    return releaseOnly(config, options, { terminal, freeing: commandThatReleases(itself) });
+  if (options.releaseOnly) return releaseOnly(config, options, { terminal, freeing });
   const given = options.observe ? { ...options, mode: "observe" } : options;
   const { settings: chosen, windows } = settingsFrom(given, { cluster, ...runDefaults });
   const server = config.getCurrentCluster()?.server ?? "";
   const folder = options.data ?? folderOf(chosen.cluster, server, terminal.env);
   const log = options.log === "json" ? jsonLog(terminal, chosen.cluster) : textLog(terminal);
   const release = options.releaseOnExit === true;
-  const freeing = commandThatReleases(itself);
 
   const { openRun } = await import("../../local/run/run.ts");
   const metrics = new PrometheusMetrics(chosen.cluster);
@@ -230,9 +231,10 @@ async function startMetrics(
   return serveMetrics({ metrics: { text }, health: run, port, host });
 }
 
-/** The same command line with --release-only, for the same cluster. */
-function commandThatReleases(itself: Command): string {
-  const words = typedFlags(itself, ({ long }) => !notForReleasing.has(long ?? "")).map(quoted);
+/** The same command line with --release-only, for the same cluster; its record is in the Pod alone. */
+function commandThatReleases(itself: Command, isPod: boolean): string {
+  const isMeant = ({ long = "" }) => !notForReleasing.has(long) && !(isPod && long === "--data");
+  const words = typedFlags(itself, isMeant).map(quoted);
   return [nameOf(itself), ...words, "--release-only"].join(" ");
 }
 

@@ -169,8 +169,14 @@ describe("run", () => {
       for (const one of process.listeners(signal)) if (!listeners[i]?.includes(one)) process.off(signal, one);
   });
 
+  type Kubeconfig = Promise<Pick<FakeKubernetesServer, "kubeconfig">>;
   /** Types `run`; once it is at work, gets what it serves, and stops it by a signal and a second one. */
-  async function run(test: TestContext, flags: string, signal?: NodeJS.Signals, cluster = aCluster(test)) {
+  async function run(
+    test: TestContext,
+    flags: string,
+    signal?: NodeJS.Signals,
+    cluster: Kubeconfig = aCluster(test),
+  ) {
     const file = join(data, "kubeconfig");
     writeFileSync(file, (await cluster).kubeconfig());
     const exit = vi
@@ -229,6 +235,13 @@ describe("run", () => {
     const { printed } = await run(test, "--observe", "SIGTERM");
     expect(printed).toContain("run --context fake --release-only");
     expect(printed).toContain('toHold="karpenter-node-holder run --context fake"');
+  });
+
+  it("prints a command for another machine where it works in a Pod", async (test) => {
+    const inPod = (await aCluster(test)).kubeconfig().replaceAll('"fake"', '"in-cluster"');
+    const cluster = Promise.resolve({ kubeconfig: () => inPod });
+    const { printed } = await run(test, "--data /dev/null", undefined, cluster);
+    expect(printed).toContain('release="karpenter-node-holder run --kubeconfig FILE --release-only"');
   });
 
   // A change is accepted with `npx vitest run test/cli/run-commands --update`, and read in the diff.
