@@ -39,7 +39,7 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
   // Only an app with the construct gives a holder a name of its own.
   const toHold = (served: string) =>
     served === flags.cluster
-      ? `npx cdk deploy -c cluster=${served} -c mode=hold, with your other settings`
+      ? `deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=${served} -c mode=hold`
       : `set mode: "hold" for the holder ${flags.cluster} in its app`;
   return { ask, name: flags.cluster, flags: inSamePlace(`--cluster ${flags.cluster}`, flags), toHold };
 }

@@ -35,7 +35,11 @@ describe("status", () => {
   });
 
   it.each([
-    ["of the cluster", "prod", "npx cdk deploy -c cluster=prod -c mode=hold, with your other settings."],
+    [
+      "of the cluster",
+      "prod",
+      "deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=prod -c mode=hold.",
+    ],
     ["with a name of its own", "generated-1a2b3c", 'set mode: "hold" for the holder prod in its app.'],
   ])("prints how a holder %s is to hold, where it observes", async (_, cluster, how) => {
     const prod = await holder(() => ({ ...observing(), cluster }));

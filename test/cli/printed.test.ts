@@ -108,7 +108,8 @@ const statuses = [
   { ...base, rules, scopes: [], nodesOrphaned: 1 },
   { ...base, rules, scopes: [paying], lastSweep: after(-2) },
 ];
-const toHold = "npx cdk deploy -c cluster=prod -c mode=hold, with your other settings";
+const toHold =
+  "deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=prod -c mode=hold";
 const shown = (status: object, style: typeof styled, wide: boolean) =>
   statusView(parseStatus(JSON.parse(JSON.stringify(status))), { style, wide, toHold });
 
