@@ -51,6 +51,8 @@ if (live) {
     const offset = -new Date().getTimezoneOffset();
     source = new EventSource(live + "?" + new URLSearchParams({ span: span.value, width, offset }));
     source.addEventListener("picture", (event) => {
+      // Summer time began or ended.
+      if (offset !== -new Date().getTimezoneOffset()) return connect();
       waiting = JSON.parse(event.data);
       if (!frozen) $("held").innerHTML = waiting.held;
       show();

@@ -49,6 +49,8 @@ describe.skipIf(!chromium)("the page in a browser", () => {
       /12:02:40 UTC \(17:32:40 local time\)/,
     );
     await sees('document.getElementById("picture").textContent').toContain("local");
+    await browser.read("void (Date.prototype.getTimezoneOffset = () => -60)");
+    await sees('document.getElementById("state").textContent').toContain("(13:02:40 local time)");
   });
 
   it("is used by keyboard: arrows show the details of each item, Escape closes them", async () => {
