@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { Command, Option } from "commander";
 import { runSettings } from "../../infra/settings/deployment.ts";
@@ -102,9 +103,11 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   const config = findCluster({ path: options.kubeconfig, context: options.context, env: terminal.env });
   const context = config.getCurrentContext();
   const isPod = context === podContext;
-  // By the time that a printed command is typed, another context may be the current one, and a Pod may be gone.
+  // Where a printed command is typed, another folder or context may be the current one, and a Pod may be gone.
   const [flag, value] = isPod ? ["kubeconfig", "FILE"] : ["context", context];
   itself.setOptionValueWithSource(flag, value, "cli");
+  for (const name of ["kubeconfig", "data"] as const)
+    if (options[name] && !isPod) itself.setOptionValueWithSource(name, resolve(options[name]), "cli");
   const freeing = commandThatReleases(itself, isPod);
   const cluster = clusterNameIn(config);
   if (options.releaseOnly) return releaseOnly(config, options, { terminal, freeing });

@@ -1,5 +1,5 @@
 import { statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { afterEach, beforeEach, describe, expect, it, type TestContext, vi } from "vitest";
 import { commandLine } from "../../cli/command-line.ts";
@@ -231,10 +231,12 @@ describe("run", () => {
     expect(printed).not.toContain("may stay held");
   });
 
-  it("prints commands for its own cluster, whichever context is the current one when they are typed", async (test) => {
-    const { printed } = await run(test, "--observe", "SIGTERM");
-    expect(printed).toContain("run --context fake --release-only");
-    expect(printed).toContain('toHold="karpenter-node-holder run --context fake"');
+  it("prints commands for its own cluster and record, whichever context and folder they are typed in", async (test) => {
+    const folder = join(data, "record");
+    const { printed } = await run(test, `--observe --data ${relative(".", folder)}`, "SIGTERM");
+    expect(printed).toContain(`run --context fake --data ${folder} --release-only`);
+    expect(printed).toContain(`toHold="karpenter-node-holder run --context fake --data ${folder}"`);
+    expect(printed).toContain(`operate="karpenter-node-holder status --run ${folder}"`);
   });
 
   it("prints a command for another machine where it works in a Pod", async (test) => {
