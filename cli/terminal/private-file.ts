@@ -6,6 +6,9 @@ export function writePrivateFile(path: string, text: string): void {
   try {
     if (fstatSync(file).isFile()) fchmodSync(file, 0o600);
     writeFileSync(file, text);
+  } catch (error) {
+    // Node names it only where it cannot be opened.
+    throw Object.assign(Object(error), { path });
   } finally {
     closeSync(file);
   }

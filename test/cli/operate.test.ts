@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
@@ -121,6 +121,16 @@ describe("history", () => {
       expect(readFileSync(file, "utf8")).toMatch(new RegExp(`^<!doctype html>.*${text}`, "s"));
     },
   );
+
+  it.skipIf(!existsSync("/dev/full"))("names the file for which the disk has no room", async () => {
+    const { exit, reported } = await (await holder(() => ({ holds: [] }))).run(
+      "history",
+      "--html",
+      "/dev/full",
+    );
+    expect(exit).toBe(1);
+    expect(reported).toMatch(/^error: \/dev\/full: no space left on device\nCheck that path/);
+  });
 
   it.each(["-", "/dev/stdout"])("prints the page, and nothing else, with --html %s", async (html) => {
     const prod = await holder(() => ({ holds: [aPastHold()] }));
