@@ -45,6 +45,9 @@ const notForReleasing: ReadonlySet<string> = new Set([
   ...["--log", "--page", "--metrics-port", "--metrics-host"],
 ]);
 
+/** Flags that are left out of the printed command that holds. */
+const notForHolding: ReadonlySet<string> = new Set(["--observe", "--mode"]);
+
 /** Runs the holder as one process on any cluster. */
 export const run = (terminal: Terminal): Command => {
   const command = new Command("run")
@@ -108,7 +111,9 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   itself.setOptionValueWithSource(flag, value, "cli");
   for (const name of ["kubeconfig", "data"] as const)
     if (options[name] && !isPod) itself.setOptionValueWithSource(name, resolve(options[name]), "cli");
-  const freeing = commandThatReleases(itself, isPod);
+  // A record of a Pod is there alone.
+  const isForReleasing = (name: string) => !notForReleasing.has(name) && !(isPod && name === "--data");
+  const freeing = `${again(itself, isForReleasing)} --release-only`;
   const cluster = clusterNameIn(config);
   if (options.releaseOnly) return releaseOnly(config, options, { terminal, freeing });
   const given = options.observe ? { ...options, mode: "observe" } : options;
@@ -120,9 +125,9 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
 
   const { openRun } = await import("../../local/run/run.ts");
   const metrics = new PrometheusMetrics(chosen.cluster);
+  const kept = { settings: chosen, windows, config, folder, log, metrics, release: freeing };
   const takeOver = options.takeOver === true;
-  const kept = { settings: chosen, windows, config, folder, log, metrics };
-  const run = await openRun({ ...kept, takeOver, release: freeing }).catch((error: unknown) => {
+  const run = await openRun({ ...kept, takeOver }).catch((error: unknown) => {
     if (!(error instanceof RecordInUseError))
       log.warn("nodes may stay held until the holder runs again", { release: freeing });
     throw error;
@@ -140,7 +145,7 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
       () => serve("metrics", log, () => startMetrics({ metrics, run }, options)),
     ]);
     const operate = `${programOf(itself)} status --run ${quoted(folder)}`;
-    const toHold = chosen.mode === "observe" && { toHold: commandThatHolds(itself) };
+    const toHold = chosen.mode === "observe" && { toHold: again(itself, (name) => !notForHolding.has(name)) };
     if (isAtWork)
       log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate, ...toHold });
     const reason = await Promise.race([stopped, run.lost]);
@@ -234,17 +239,8 @@ async function startMetrics(
   return serveMetrics({ metrics: { text }, health: run, port, host });
 }
 
-/** The same command line with --release-only, for the same cluster; its record is in the Pod alone. */
-function commandThatReleases(itself: Command, isPod: boolean): string {
-  const isMeant = ({ long = "" }) => !notForReleasing.has(long) && !(isPod && long === "--data");
-  const words = typedFlags(itself, isMeant).map(quoted);
-  return [nameOf(itself), ...words, "--release-only"].join(" ");
+/** The same command line again, with the flags that are meant. */
+function again(itself: Command, isMeant: (flag: string) => boolean): string {
+  const words = typedFlags(itself, ({ long = "" }) => isMeant(long)).map(quoted);
+  return [programOf(itself), itself.name(), ...words].join(" ");
 }
-
-/** The same command line without --observe. */
-function commandThatHolds(itself: Command): string {
-  const words = typedFlags(itself, ({ long }) => long !== "--observe" && long !== "--mode").map(quoted);
-  return [nameOf(itself), ...words].join(" ");
-}
-
-const nameOf = (itself: Command): string => `${programOf(itself)} ${itself.name()}`;
