@@ -8,7 +8,7 @@ import type { Settings } from "../../lambda/settings.ts";
 import { fingerprint } from "../names.ts";
 import type { HolderDuration } from "../props.ts";
 import { mayUseKey } from "../restricted.ts";
-import { isDuration } from "../settings/check-props.ts";
+import { isDuration, unknownProps } from "../settings/check-props.ts";
 import { unusable } from "../settings/plan.ts";
 import {
   holdMessage,
@@ -30,6 +30,8 @@ type TriggerProps = Readonly<{
   /** What to hold, needed with `scope: "nodepool"`: "nodepool/NAME". Default: the whole cluster. */
   scope?: string;
 }>;
+
+const ofEach = ["for", "name", "scope"] as const satisfies (keyof TriggerProps)[];
 
 /** Events that start or extend a hold. */
 export type HoldOnProps = TriggerProps &
@@ -87,7 +89,8 @@ export class HoldOn extends Construct {
     super(scope, id);
     const trigger = triggerOf(props);
     const noEvent = isEmpty(props.eventPattern) ? ["eventPattern must name an event: it is empty"] : [];
-    refuse(this, [...noEvent, ...problemsOfTrigger(trigger, settings)]);
+    const unknown = unknownProps(props, [...ofEach, "eventPattern"] satisfies (keyof HoldOnProps)[]);
+    refuse(this, [...unknown, ...noEvent, ...problemsOfTrigger(trigger, settings)]);
     const name = nameOf(this, id, props);
     const reported = { cause: "event", name, id: EventField.eventId, at: EventField.time } as const;
     launches.fillBy(this, "Rule", {
@@ -108,7 +111,8 @@ export class HoldDuring extends Construct {
     const { schedule, timeZone = "UTC" } = props;
     const name = nameOf(this, id, props);
     const window: Window = { ...triggerOf(props), schedule: String(schedule), timeZone: String(timeZone) };
-    refuse(this, problemsOfWindow(window, settings));
+    const known = [...ofEach, "schedule", "timeZone"] satisfies (keyof HoldDuringProps)[];
+    refuse(this, [...unknownProps(props, known), ...problemsOfWindow(window, settings)]);
     const { account } = Stack.of(this);
     const schedules = Stack.of(this).formatArn({
       service: "scheduler",
@@ -152,7 +156,7 @@ export function holdInWindows(holder: Construct, parts: TriggerParts, windows: r
 
 /** From an app without types too. */
 const triggerOf = ({ for: length, scope }: TriggerProps): Trigger => ({
-  for: isDuration(length) ? formatDuration(length.toMilliseconds()) : String(length),
+  for: isDuration(length) ? formatDuration(length.toMilliseconds()) : String(length ?? ""),
   scope: scope === undefined ? undefined : String(scope),
 });
 

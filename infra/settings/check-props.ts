@@ -90,6 +90,12 @@ export const misspelledKeys = (given: readonly string[]): string[] =>
     .filter((key) => settingOfProp.has(key) || nearestName(key, [...propOfSetting.keys()]))
     .map((key) => unknownName(key, propOfSetting.keys(), settingOfProp));
 
+/** Names the props that are none of these: an app without types would not notice that they have no effect. */
+export const unknownProps = (given: object, names: readonly string[]): string[] =>
+  Object.entries(given)
+    .filter(([name, value]) => value !== undefined && !names.includes(name))
+    .map(([name]) => unknownName(name, names, new Map()));
+
 /** Names what was probably meant. */
 function unknownName(given: string, names: Iterable<string>, others: ReadonlyMap<string, string>): string {
   const meant = others.get(given) ?? nearestName(given, [...names]);

@@ -29,7 +29,9 @@ export function problemsOfTrigger(
   const problems: string[] = [];
   const limit = longest === maxRequest ? `${formatDuration(longest)} (maxRequest)` : formatDuration(longest);
   if (length < minutes(1) || length > longest)
-    problems.push(`for must be a duration from 1m to ${limit}, like 30m, not "${text}"`);
+    problems.push(
+      `for must be a duration from 1m to ${limit}, like 30m${text ? `, not "${text}"` : ", but is missing"}`,
+    );
   const read = parseScope(scope ?? wholeCluster);
   const nodePool = read && nodePoolOf(read);
   const given = scope === undefined ? ", but is missing" : `, not "${scope}"`;

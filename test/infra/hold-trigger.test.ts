@@ -121,6 +121,12 @@ type Refused = [add: () => unknown, problem: string];
 it.each<Refused>([
   [() => onDeployments(byPool), 'Deployments cannot be used: scope must be "nodepool/NAME"'],
   [() => inOfficeHours(usual, { timeZone: "Berlin" }), "did you mean Europe/Berlin?"],
+  [
+    () => inOfficeHours(usual, { timezone: "Europe/Berlin" }),
+    "OfficeHours cannot be used: timezone is no setting: did you mean timeZone?",
+  ],
+  [() => onDeployments(usual, { nmae: "deploy" }), "nmae is no setting: did you mean name?"],
+  [() => onDeployments(usual, { for: undefined }), "like 30m, but is missing"],
   ...[undefined, {}, { source: [] }, { detail: {} }, { source: undefined }].map(
     (eventPattern): Refused => [
       () => onDeployments(usual, { eventPattern }),
