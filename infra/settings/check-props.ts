@@ -1,6 +1,7 @@
 import { type Duration, Token } from "aws-cdk-lib";
 import type { Setting } from "../../lambda/settings-table.ts";
 import { nearestName } from "../../lambda/spelling.ts";
+import type { HolderVpcIds, HolderVpcObjects } from "../network.ts";
 import type { HolderCluster, KarpenterNodeHolderProps } from "../props.ts";
 import { settingsTable } from "./deployment.ts";
 
@@ -17,16 +18,22 @@ const isTexts = (value: unknown): boolean =>
 
 const areKnownTexts = (value: unknown): boolean => isTexts(value) && !Token.isUnresolved(value);
 
+/** Of two forms none takes what only the other has: it would have no effect. */
+const hasOnly = (given: Record<string, unknown>, names: readonly string[]): boolean =>
+  unknownProps(given, names).length === 0;
+const ofIds: (keyof HolderVpcIds)[] = ["subnetIds", "securityGroupIds", "clusterSecurityGroupIds"];
+const ofObjects: (keyof HolderVpcObjects)[] = ["vpc", "subnets", "securityGroups", "clusterSecurityGroups"];
+
 const isNetworkOfIds = (vpc: Record<string, unknown>): boolean =>
+  hasOnly(vpc, ofIds) &&
   isTexts(vpc.subnetIds) &&
   isTexts(vpc.securityGroupIds) &&
   (vpc.clusterSecurityGroupIds === undefined ||
-    [vpc.clusterSecurityGroupIds, vpc.securityGroupIds].every(areKnownTexts)) &&
-  vpc.clusterSecurityGroups === undefined;
+    [vpc.clusterSecurityGroupIds, vpc.securityGroupIds].every(areKnownTexts));
 const isNetworkOfObjects = (vpc: Record<string, unknown>): boolean =>
+  hasOnly(vpc, ofObjects) &&
   isVpc(vpc.vpc) &&
-  (vpc.clusterSecurityGroups === undefined || areGroups(vpc.clusterSecurityGroups)) &&
-  vpc.clusterSecurityGroupIds === undefined;
+  (vpc.clusterSecurityGroups === undefined || areGroups(vpc.clusterSecurityGroups));
 
 /** By what it can do, because an app may have the CDK twice. */
 export const isDuration = (value: unknown): value is Duration =>
@@ -62,7 +69,7 @@ export const objectProps: Readonly<Record<string, Expected>> = {
     what:
       "{ subnetIds: […], securityGroupIds: […], clusterSecurityGroupIds?: […] } with one of each at least " +
       "and no list by reference beside clusterSecurityGroupIds, or " +
-      "{ vpc: a VPC of the CDK, clusterSecurityGroups?: security groups of the CDK }",
+      "{ vpc: a VPC of the CDK, subnets?, securityGroups?, clusterSecurityGroups?: security groups of the CDK }",
   },
   alarmTopic: { fits: (value) => isObject(value) && "topicArn" in value, what: "an SNS topic of the CDK" },
 };

@@ -30,6 +30,8 @@ it.each([
   [{ alarmTopic: "arn:aws:sns:eu-west-1:111122223333:ops" }, /^alarmTopic must be an SNS topic of the CDK/],
   [{ vpc: "subnet-1a2b3c4d,sg-5e6f7a8b" }, /^vpc must be \{ subnetIds/],
   [{ vpc: { vpc: { selectSubnets() {} }, clusterSecurityGroupIds: ["sg-2"] } }, /^vpc must be \{ subnetIds/],
+  [{ vpc: { vpc: { selectSubnets() {} }, securityGroupIds: ["sg-2"] } }, /^vpc must be \{ subnetIds/],
+  [{ vpc: { vpc: { selectSubnets() {} }, securityGroup: {} } }, /^vpc must be \{ subnetIds/],
   [{ vpc: { vpc: null } }, /^vpc must be \{ subnetIds.*, not an object$/],
   [{ hold: { toMilliseconds: 5 } }, /^hold must be auto, or a duration .+, not an object$/],
   [{ maxhold: Duration.hours(1) }, "maxhold is no setting: did you mean maxHold?"],
