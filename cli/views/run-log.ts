@@ -20,22 +20,21 @@ export const jsonLog = ({ out }: Terminal, cluster: string): Log =>
     out(JSON.stringify({ ...line, ...Object.fromEntries(values) }));
   });
 
-/** One line a fact, for people: when, what, and then the particulars. */
-export const textLog = ({ out, style }: Terminal): Log =>
-  logOf((level, sentence, fields) => {
+/** One line a fact, for people: when, what, and then the particulars. From its second day on, times have their date. */
+export const textLog = ({ out, style }: Terminal): Log => {
+  const begun = systemClock.now();
+  return logOf((level, sentence, fields) => {
     const present = Object.entries(fields).filter(([, value]) => value !== undefined);
-    const particulars = present.map(([name, value]) => `${name}=${brief(value)}`).join(" ");
+    const particulars = present.map(([name, value]) => `${name}=${brief(value, begun)}`).join(" ");
     const dressed =
       level === "error" ? style("red", sentence) : level === "warn" ? style("yellow", sentence) : sentence;
-    out(
-      `${style("dim", clockOf(systemClock.now()))} ${dressed}${particulars && ` ${style("dim", particulars)}`}`,
-    );
+    const at = absolute(systemClock.now(), begun);
+    out(`${style("dim", at)} ${dressed}${particulars && ` ${style("dim", particulars)}`}`);
   });
+};
 
-const clockOf = (at: Date): string => absolute(at, systemClock.now());
-
-function brief(value: unknown): string {
-  if (value instanceof Date) return clockOf(value);
+function brief(value: unknown, begun: Date): string {
+  if (value instanceof Date) return absolute(value, begun);
   if (value instanceof Error) return JSON.stringify(reasonOf(value));
   return typeof value === "string" && /^[\w./:-]+$/.test(value) ? value : JSON.stringify(value);
 }
