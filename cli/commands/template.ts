@@ -5,10 +5,9 @@ import { parseDuration } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import type { Setting } from "../../lambda/settings-table.ts";
 import { withClusterName } from "../terminal/cluster-flags.ts";
-import { Failure } from "../terminal/failure.ts";
 import { withExamples } from "../terminal/flags.ts";
 import { flagOf, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
-import { Exit, type Terminal } from "../terminal/terminal.ts";
+import type { Terminal } from "../terminal/terminal.ts";
 import { quoted } from "../terminal/text.ts";
 
 type TemplateOptions = Readonly<{
@@ -29,6 +28,7 @@ const filledIn = Object.fromEntries(
 );
 const ofConstruct = settings.filter(([, { constructOnly }]) => constructOnly).map(([name]) => name);
 
+const unusable = "These settings cannot be used";
 const topicArn = settingsTable.alarmTopicArn.value.example;
 
 /** Writes one CloudFormation template and the functions' code, for those who deploy without the CDK. */
@@ -61,13 +61,11 @@ async function write(options: TemplateOptions, { out }: Terminal): Promise<void>
   const { cluster, bucket, prefix, maxHold } = options;
   const refused = ofConstruct.filter((name) => name in options).map(flagOf);
   if (maxHold && parseDuration(maxHold) === 0) refused.push(`--max-hold ${maxHold}`);
-  if (refused.length > 0) {
-    throw new Failure(
-      `${refused.join(", ")} cannot be set in a ready-made template`,
-      `Deploy with the CDK instead, whose construct KarpenterNodeHolder sets this: ${documentLink("deploying.md")}.`,
-      Exit.usage,
-    );
-  }
+  if (refused.length > 0)
+    throw new BadInputError(unusable, [
+      `${refused.join(", ")} cannot be set in a ready-made template: deploy with the CDK instead, whose construct ` +
+        `KarpenterNodeHolder sets this (${documentLink("deploying.md")})`,
+    ]);
   const { settings, deployment, windows } = cappedSettings(options);
   const { alarmTopicArn, alarms, monitoring } = deployment;
   if (!alarmTopicArn && alarms === "notify" && monitoring !== "none") throw silentAlarms;
@@ -90,15 +88,14 @@ function cappedSettings(options: TemplateOptions) {
   } catch (error) {
     if (!(error instanceof BadInputError)) throw error;
     const problems = error.problems.map((one) => one.replace(/, or 0s( for no cap)?/, ""));
-    throw new BadInputError("These settings cannot be used", problems);
+    throw new BadInputError(unusable, problems);
   }
 }
 
-const silentAlarms = new Failure(
-  "the alarms notify no one",
-  `Add --alarm-topic-arn ${topicArn}, or --alarms none to accept that. In Terraform: alarm_topic_arn = "${topicArn}", or alarms = "none".`,
-  Exit.usage,
-);
+const silentAlarms = new BadInputError(unusable, [
+  `the alarms notify no one: add --alarm-topic-arn ${topicArn}, or --alarms none to accept that ` +
+    `(in Terraform alarm_topic_arn = "${topicArn}", or alarms = "none")`,
+]);
 
 const matching =
   (pattern: RegExp, expected: string) =>
