@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { hours, minutes } from "../core/duration.ts";
-import { anyObject, fields, matching, optional, parse } from "../schemas/parse.ts";
+import { anyObject, fields, matching, onlyFields, optional, parse } from "../schemas/parse.ts";
 import {
   callerPattern,
   duration,
@@ -28,7 +28,7 @@ const expired = fields({ holdId: holdId(' (or send {"force": true} to release by
 /*
 { "force": true, "reason": "…", "by": "ada", "scope": "nodepool/batch", "askedAt": "2026-01-31T09:30:00Z" }
 */
-const forced = fields({
+const forced = onlyFields({
   force: v.literal(true, "true"),
   reason,
   by,
@@ -55,15 +55,15 @@ const optionalScope = optional(scope);
 const why = { scope: optionalScope, reason, by };
 const name = optional(requestName);
 const requests = [
-  fields({ do: v.literal("status") }),
-  fields({ do: v.literal("check") }),
-  fields({ do: v.literal("history"), limit: v.optional(wholeNumber(1000), 20) }),
-  fields({ do: v.literal("probe"), id: text }),
-  fields({ do: v.literal("hold"), ...why, name, for: optional(duration(minutes(1), hours(24 * 90))) }),
+  onlyFields({ do: v.literal("status") }),
+  onlyFields({ do: v.literal("check") }),
+  onlyFields({ do: v.literal("history"), limit: v.optional(wholeNumber(1000), 20) }),
+  onlyFields({ do: v.literal("probe"), id: text }),
+  onlyFields({ do: v.literal("hold"), ...why, name, for: optional(duration(minutes(1), hours(24 * 90))) }),
   // Windows and events may have names that nobody may give by hand. Null is no name: without one everything is released.
-  fields({ do: v.literal("release"), ...why, name: v.optional(line) }),
-  fields({ do: v.literal("pause"), ...why, for: optional(duration(minutes(1), hours(24 * 90))) }),
-  fields({ do: v.literal("resume"), scope: optionalScope, by }),
+  onlyFields({ do: v.literal("release"), ...why, name: v.optional(line) }),
+  onlyFields({ do: v.literal("pause"), ...why, for: optional(duration(minutes(1), hours(24 * 90))) }),
+  onlyFields({ do: v.literal("resume"), scope: optionalScope, by }),
 ] as const;
 const names = requests.map(({ entries }) => entries.do.literal).join(", ");
 const control = v.pipe(anyObject, v.variant("do", [...requests], names));

@@ -22,6 +22,12 @@ export function parse<S extends v.GenericSchema>(
 export const fields = <E extends v.ObjectEntries>(entries: E) =>
   v.object(entries, (issue) => expectedOf(entries, issue.path?.[0]?.key));
 
+/** The same, and no others: a field that is spelt wrong must not count as left out. */
+export const onlyFields = <E extends v.ObjectEntries>(entries: E) =>
+  v.strictObject(entries, ({ expected, path }) =>
+    expected === "never" ? `one of ${Object.keys(entries).join(", ")}` : expectedOf(entries, path?.[0]?.key),
+  );
+
 /** The same; the others are kept as they are. */
 export const openFields = <E extends v.ObjectEntries>(entries: E) =>
   v.looseObject(entries, (issue) => expectedOf(entries, issue.path?.[0]?.key));
@@ -65,6 +71,7 @@ export const matching = (pattern: RegExp, expected: string) =>
 /** Every problem: its path, what is expected and what was found. Of very many, only the first. */
 function problemsOf(issues: readonly Issue[], root: string): readonly string[] {
   const problems = issues.slice(0, maxProblems).map((issue) => {
+    if (issue.expected === "never") return `the field ${pathOf(issue)} must be ${issue.message}`;
     const found = issue.input === undefined ? ", but is missing" : `, not ${brief(issue.input)}`;
     return `${pathOf(issue) || root} must be ${issue.message}${found}`;
   });

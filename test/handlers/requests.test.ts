@@ -37,6 +37,7 @@ describe("a request to release", () => {
       { holdId: "A b", scope: "x" },
       /holdId must be .*not "A b"; scope must be "cluster" or "nodepool\/NAME", not "x"/,
     ],
+    [{ force: true, scop: "nodepool/a" }, /the field scop must be one of force, reason, by, scope, askedAt$/],
     [{ force: true, by: "two\nlines" }, /by must be a name of 1 to 100 characters/],
     [{ force: true, askedAt: "noon" }, /askedAt must be a time like 2026-01-31T09:30:00Z, not "noon"/],
     [
@@ -78,6 +79,8 @@ describe("a request of an operator", () => {
     [{ do: "history", limit: 1.5 }, /limit must be a whole number from 0 to 1000, not 1.5/],
     [{ do: "probe" }, /id must be text, but is missing/],
     [{ do: "release", name: null }, /name must be one line of 1 to 250 characters, not null/],
+    [{ do: "release", nam: "x" }, /: the field nam must be one of do, scope, reason, by, name$/],
+    [{ do: "pause", duration: "2h" }, /the field duration must be one of do, scope, reason, by, for$/],
     [{ do: "release", reason: "" }, /reason must be one line of 1 to 250 characters, not ""/],
     ...["", "x".repeat(101), "two\nlines", 7].map((by): [unknown, RegExp] => [
       { do: "release", by },
