@@ -119,7 +119,8 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 
 function tryParse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // A file may begin with a byte order mark, which trim takes for space.
+    return JSON.parse(text.trim());
   } catch {
     return undefined;
   }

@@ -67,8 +67,7 @@ function ineffective(nodes: readonly Node[]): readonly Finding[] {
 /** The mark of a hold has our label beside it; without it the annotation is a user's, and stays. */
 function annotated(nodes: readonly Node[]): readonly Finding[] {
   const users = nodes.filter(
-    ({ metadata }) =>
-      metadata.annotations[annotation] === markValue && !isHoldId(metadata.labels[holdLabel]),
+    ({ metadata }) => metadata.annotations[annotation] === markValue && !isHoldId(metadata.labels[holdLabel]),
   );
   if (users.length === 0) return [];
   const names = users.map(({ metadata }) => metadata.name);

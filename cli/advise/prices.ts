@@ -33,7 +33,8 @@ const unusable = "These prices cannot be used";
 
 function readJson(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    // It may begin with a byte order mark, which trim takes for space.
+    return JSON.parse(readFileSync(path, "utf8").trim());
   } catch (error) {
     throw new BadInputError(unusable, [`${path} must be JSON like {"m5.large": 0.096}: ${messageOf(error)}`]);
   }

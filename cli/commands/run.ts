@@ -30,6 +30,7 @@ type Flags = Readonly<{
   releaseOnly?: true;
   takeOver?: true;
   observe?: true;
+  mode?: string;
   page?: number | true;
   metricsPort?: number;
   metricsHost?: string;
@@ -103,6 +104,8 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
   const { findCluster, podContext } = await import("../../local/run/find-cluster.ts");
   if (options.metricsHost !== undefined && options.metricsPort === undefined)
     throw new BadInputError("These flags do not fit", ["--metrics-host needs --metrics-port"]);
+  if (options.observe && options.mode !== undefined && options.mode !== "observe")
+    throw new BadInputError("These flags do not fit", [`--observe and --mode ${options.mode}`]);
   const config = findCluster({ path: options.kubeconfig, context: options.context, env: terminal.env });
   const context = config.getCurrentContext();
   const isPod = context === podContext;

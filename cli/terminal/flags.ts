@@ -105,7 +105,7 @@ export const countFlag =
 /** Reads a flag's amount of money. */
 export function priceFlag(text: string): number {
   const price = Number(text);
-  if (text.trim() !== "" && price >= 0) return price;
+  if (text.trim() !== "" && price >= 0 && Number.isFinite(price)) return price;
   throw new InvalidArgumentError("It must be an amount, like 0.096.");
 }
 

@@ -155,7 +155,7 @@ describe("advise on CloudTrail", () => {
 
 describe("prices", () => {
   it("name the instance types that have none, and then nothing is shown in money", async () => {
-    const prices = fileOf(JSON.stringify({ "c7g.large": 0.6 }));
+    const prices = fileOf(`\uFEFF${JSON.stringify({ "c7g.large": 0.6 })}`);
     const log = logOf(churn(20));
     const without = await advise("--log", log, "--prices", prices);
     expect(without.output).toContain("No price is known for m5.2xlarge (20 of 20 nodes)");

@@ -42,7 +42,7 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
   doctor: ["--cluster", away],
   advise: [
     ...["20m,48h", "20m,59s"].map((holds) => `--cluster prod --holds ${holds}`),
-    ...["cheap", "-1"].map((price) => `--cluster prod --price ${price}`),
+    ...["cheap", "-1", "Infinity"].map((price) => `--cluster prod --price ${price}`),
     "--time-zone Mars",
     "--from x",
     `--log ${nowhere}`,
@@ -62,6 +62,7 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     `--kubeconfig ${kubeconfig} --data ${openFolder}`,
     "--page 0",
     "--metrics-host ::1",
+    "--observe --mode hold",
   ],
 };
 
