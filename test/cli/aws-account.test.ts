@@ -165,7 +165,7 @@ describe("doctor reads", () => {
   it("every schedule of a group, on whatever page it is, but those that have fired meanwhile", async () => {
     const account = await accountWhere(({ path }) => {
       if (path.includes("/schedules/gone")) return jsonError("ResourceNotFoundException", "gone", 404);
-      const [, name] = /\/schedules\/(\w+)/.exec(path) ?? [];
+      const [, name] = /\/schedules\/(\w+)\?groupName=group$/.exec(path) ?? [];
       const Target = { Arn: "arn:release", Input: "{}" };
       const State = name === "second" ? "DISABLED" : "ENABLED";
       if (name === "bare") return json({ Name: name });

@@ -65,6 +65,7 @@ export const brokenLinks: readonly Row[] = [
   ["no rule leads to the queue", ruleIs()],
   ["the rule is disabled", ruleIs({ isEnabled: false })],
   ["the rule does not match", ruleIs({ pattern: { source: ["aws.ec2"] } })],
+  ["the rule has lost its half for probes", ruleIs({ pattern: { $or: [{ source: ["aws.ec2"] }] } })],
   ["the queue is gone", queueIs("launches")],
   ["a thousand launches wait", queueIs("launches", { waiting: 1_000 })],
   ["its policy is gone", queueIs("launches", { policy: undefined })],

@@ -179,7 +179,7 @@ describe("a drifted node", () => {
   });
 
   it.each([
-    [0, ["0", "1"], undefined],
+    [3, ["0", "1"], undefined],
     [10, ["0"], at(7)],
     [20, [], at(3)],
   ])("is held for driftWait: %s minutes", (wait, drifted, next) => {

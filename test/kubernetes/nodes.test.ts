@@ -152,6 +152,8 @@ describe("nodes behind an API server", () => {
 
     expect(result).toMatchObject({ marked: 4, failed: 1, left: false });
     expect(heldBy(holdId(1))).toEqual(["a", "c", "d", "e"]);
+    // Only a node that has changed meanwhile is read again.
+    expect(callsOf("GET").map(({ path }) => path)).not.toContain("/api/v1/nodes/b");
     expect(world.metrics.total("NodePatchFailures")).toBe(1);
     expect(world.metrics.total("NodesHeld")).toBe(4);
     const [reported] = world.log.reported("a node could not be changed");

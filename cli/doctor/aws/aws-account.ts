@@ -151,7 +151,7 @@ export function awsAccount(given: AwsConfig, cluster: string) {
     async admit(clusterName: string, principalArn: string): Promise<unknown> {
       const groups = await accessGroups(clusterName, principalArn);
       const entry = { clusterName, principalArn, kubernetesGroups: withOurs(groups) };
-      return groups ? eks.updateAccessEntry(entry) : eks.createAccessEntry({ ...entry, type: "STANDARD" });
+      return groups ? eks.updateAccessEntry(entry) : eks.createAccessEntry(entry);
     },
 
     /** The services and accounts that a role trusts, as the text of a policy. */

@@ -16,7 +16,7 @@ it("the ids of new holds and of trials follow the grammar", () => {
 it("ids of a scope only grow, also where a clock is behind, or two holds begin in the same second", () => {
   const older = "20261231t235959-zzzzzz";
   expect(youngerId("20261121t120000-k3f9ax", undefined)).toBe("20261121t120000-k3f9ax");
-  expect(youngerId("20270101t000000-000000", older)).toBe("20270101t000000-000000");
+  expect(youngerId("20270101t000005-000000", older)).toBe("20270101t000005-000000");
   for (const id of ["20261121t120000-k3f9ax", "20261231t235959-k3f9ax"])
     expect(youngerId(id, older)).toBe("20270101t000000-k3f9ax");
   expect(youngerId(older, older)).toBe("20270101t000000-zzzzzz");

@@ -149,7 +149,9 @@ it("the release of one request is checked like a forced one", async () => {
   const { context } = contextWith({ nodePools, rules: byNodePool, records: [batch] });
   const release = (scope: Scope) => releaseRequest(context, { name: "load-test", scope });
   expect(await release("nodepool/batch")).toMatchObject({ because: "request load-test was released" });
-  await expect(release("nodepool/defalt")).rejects.toThrow("did you mean default?");
+  await expect(release("nodepool/defalt")).rejects.toThrow(
+    "Cannot release: no node of NodePool defalt; did you mean default?",
+  );
 });
 
 it.each(["event", "window"] as const)("a hold for an %s needs no node yet", async (cause) => {

@@ -151,6 +151,20 @@ describe("resuming", () => {
     expect(await resume(context(), "cluster")).toMatchObject({ resumed: ["cluster"], failed: 1 });
   });
 
+  it("says that nodes of one scope are left where the time was over", async () => {
+    const { world, context } = aWorld(
+      [aRecord({ scope: pool, quiet: paused, requests: [aRequest()] })],
+      byPool,
+    );
+    for (let n = 10; n < 40; n++) world.nodes.add(`n${n}`);
+    const { deadline } = context();
+    world.refuses = (call) => {
+      if (call === "patch n29") world.time = deadline;
+      return false;
+    };
+    expect(await resume(context(), undefined)).toMatchObject({ resumed: [pool], left: true });
+  });
+
   it("resumes the other scopes where the nodes of one cannot be listed, and fails", async () => {
     const requests = [aRequest()];
     const records = [aRecord({ quiet: paused, requests }), aRecord({ scope: pool, quiet: paused, requests })];
@@ -181,7 +195,7 @@ describe("resuming", () => {
   });
 
   it.each([undefined, "cluster"] as const)("everything resumes every scope: %s", async (scope) => {
-    const { context } = aWorld([aRecord({ quiet: paused }), aRecord({ scope: pool, quiet: paused })], byPool);
+    const { context } = aWorld([aRecord({ scope: pool, quiet: paused }), aRecord({ quiet: paused })], byPool);
     const because = "the pause is over";
     expect(await resume(context(), scope)).toMatchObject({ resumed: ["cluster", pool], because });
   });

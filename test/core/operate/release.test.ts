@@ -89,7 +89,7 @@ describe("the release of one request", () => {
   it.each([
     [
       "requests: load-test, other",
-      [aRequest(), aRequest({ name: "other" }), aRequest({ name: "old", until: at(4) })],
+      [aRequest(), aRequest({ name: "other" }), aRequest({ name: "mistyped", until: at(4) })],
     ],
     ["there is no request", [aRequest({ releasedAt: at(4) })]],
   ])("refuses a name that is not there, and names those that are: %s", async (present, requests) => {
@@ -200,6 +200,14 @@ describe("a forced release", () => {
     await expect(force()).rejects.toThrow("arm was refused");
     expect(world.nodes.marks()).toMatchObject({ c: holdId(3) });
     expect(world.nodes.marks()).not.toHaveProperty("a-web");
+  });
+
+  it("fails where another scope cannot be released, though its own nodes are", async () => {
+    const { world, force } = aWorld([aHeldRecord(), ofBatch], { a: holdId(1) });
+    const { write } = world.holds;
+    world.holds.write = async (record) => record.scope !== batch && write.call(world.holds, record);
+    await expect(force()).rejects.toThrow("the record of nodepool/batch was changed by other functions");
+    expect(world.nodes.marks()).toEqual({});
   });
 
   it("says that nodes are left where there was no time for a scope", async () => {
