@@ -129,11 +129,13 @@ describe("once a week a sweep", () => {
     await sweep(context());
     expect(world.events.weeks).toEqual([]);
     world.time = at(aWeek);
+    await world.journal.remember({ ...past, id: holdId(9), startedAt: at(-60), endedAt: at(0) });
     await sweep(context());
     await sweep(context());
     expect(world.events.weeks).toMatchObject([{ since: at(0), until: at(aWeek), holds: 2, removed: 1 }]);
     expect(world.log.reported("observed")).toMatchObject([
       {
+        ...{ since: at(0), holds: 2, removed: 1 },
         summary: expect.stringMatching(
           /^would have held 9 nodes at once for 168h20m in 2 holds; .* 1 such node /,
         ),
@@ -159,6 +161,14 @@ describe("once a week a sweep", () => {
       [0, 0, week],
       [1, 6, week],
     ]);
+  });
+
+  it("reports nothing where nothing was observed", async () => {
+    const { world, context } = coreWorld({ rules: observe });
+    await sweep(context());
+    world.time = at(aWeek);
+    await sweep(context());
+    expect([world.events.weeks, await world.journal.lastReport()]).toMatchObject([[], { at: at(aWeek) }]);
   });
 
   it("of a holder that holds reports nothing", async () => {

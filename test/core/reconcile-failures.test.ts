@@ -2,8 +2,9 @@ import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, messageOf } from "../../lambda/core/errors.ts";
 import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
-import type { Nodes } from "../../lambda/core/ports.ts";
-import { reconcile } from "../../lambda/core/reconcile.ts";
+import type { Launch, Nodes } from "../../lambda/core/ports.ts";
+import { reconcile, type Trigger } from "../../lambda/core/reconcile.ts";
+import type { ScopeRecord } from "../../lambda/core/record.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { aHeldRecord } from "../support/builders.ts";
 import { aWorld, heldByOne } from "./pass-world.ts";
@@ -46,6 +47,9 @@ describe("NodeClaims that cannot be read", () => {
     world.nodeClaims.refusedWith = 404;
     await pass([launch()]);
     expect(world.queue.messages).toHaveLength(1);
+    world.time = at(5);
+    await pass();
+    expect(world.queue.messages).toHaveLength(2);
     expect(world.metrics.total("RightsMissing")).toBe(0);
   });
 
@@ -116,12 +120,20 @@ describe("a look that cannot be set", () => {
     expect([looks().length, world.queue.messages.length]).toEqual(refused === "arm" ? [0, 1] : [1, 0]);
   });
 
-  it("is set again by the sweep, where it is the one-shot", async () => {
+  const same = (record: ScopeRecord) => record;
+  it.each<[string, (launch: Launch) => Trigger]>([
+    ["a sweep", () => ({ isSweep: true })],
+    ["a look", () => ({ isLook: true })],
+    ["somebody who asks for what is recorded", () => ({ change: same })],
+    ["the same event", (launch) => ({ launches: [launch] })],
+    ["no other pass", () => ({})],
+  ])("is set again, where it is the one-shot, by %s", async (by, trigger) => {
     const { world, launch, pass, looks, context } = aWorld();
     world.refuses = (call) => call === "arm";
-    await pass([launch()]).catch(() => {});
+    const launched = launch();
+    await pass([launched]).catch(() => {});
     world.refuses = () => false;
-    await reconcile(context(), "cluster", { isSweep: true });
-    expect(looks()).toEqual([at(20)]);
+    await reconcile(context(), "cluster", trigger(launched));
+    expect(looks()).toEqual(by === "no other pass" ? [] : [at(20)]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { seconds } from "../../lambda/core/duration.ts";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { pause } from "../../lambda/core/operate/release.ts";
 import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
@@ -18,6 +18,7 @@ describe("a pass", () => {
     expect(changed).toEqual({ ...nothingChanged, marked: 2 });
     expect(world.nodes.marks()).toEqual(heldByOne);
     expect(record()).toMatchObject({ hold: { id: holdId(1) }, looks: { oneShot: at(20) } });
+    expect(record()?.launchHold).not.toHaveProperty("isConstant");
     expect(looks()).toEqual([at(20)]);
     expect(world.queue.messages.map(({ body }) => JSON.parse(body))).toEqual([
       { followUp: { kind: "scope", scope: "cluster", isLook: false } },
@@ -61,6 +62,31 @@ describe("a pass", () => {
     await pass([launch()]);
     expect([...world.journal.past.keys()]).toEqual([holdId(1)]);
     expect(Object.values(world.nodes.marks())).not.toContain(holdId(1));
+  });
+
+  it("holds drifted nodes where somebody asked for it", async () => {
+    const { world, pass } = aWorld([aRecord({ requests: [aRequest()] })]);
+    for (const name of ["a", "b"])
+      world.nodeClaims.add({ name, node: name, createdAt: at(-9), driftedAt: at(-5) });
+    await pass();
+    expect(world.nodes.marks()).toEqual(heldByOne);
+  });
+
+  it("looks again when the next drifted node has waited for long enough", async () => {
+    const { world, launch, pass, looks } = aWorld([], { driftWait: minutes(10) });
+    world.nodeClaims.add({ name: "a", node: "a", createdAt: at(-9), driftedAt: at(-5) });
+    await pass([launch()]);
+    expect([world.nodes.marks(), looks()]).toEqual([heldByOne, [at(5)]]);
+  });
+
+  it("without NodeClaims takes no node for a launch: only a sweep does", async () => {
+    const { world, context, record } = aWorld();
+    world.nodeClaims.refusedWith = 404;
+    world.nodes.add("young", { age: minutes(1) });
+    for (const isSweep of [false, true]) {
+      await reconcile(context(), "cluster", isSweep ? { isSweep } : {});
+      expect(Boolean(record()?.hold)).toBe(isSweep);
+    }
   });
 
   it("with mode=observe records all of it and changes no node", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
-import { sweep } from "../../lambda/core/sweep.ts";
+import { reconcileAll, sweep } from "../../lambda/core/sweep.ts";
 import { timedIds } from "../../simulator/hold-ids.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 import { aHeldRecord, aRecord } from "../support/builders.ts";
@@ -41,7 +41,21 @@ describe("orphaned marks", () => {
     };
     await sweep({ ...context(), nodes });
     expect(world.nodes.marks()).toEqual({});
-    expect([world.metrics.total("OrphansFound"), world.metrics.total("NodesReleased")]).toEqual([0, 1]);
+    expect([world.metrics.all("OrphansFound"), world.metrics.total("NodesReleased")]).toEqual([[], 1]);
+  });
+
+  it("are left where the time was over before they could be removed", async () => {
+    const { world, context } = aWorld([]);
+    mark(world, { web: first });
+    const passed = context();
+    const { listMarked } = passed.nodes;
+    passed.nodes.listMarked = async (call) => {
+      const marked = await listMarked.call(passed.nodes, call);
+      world.time = passed.deadline;
+      return marked;
+    };
+    expect(await reconcileAll(passed)).toMatchObject({ isLeft: true, orphaned: { released: 0, left: true } });
+    expect(world.nodes.marks()).toEqual({ web: first });
   });
 
   it("are those of a time to come: such a label keeps no node from its hold, nor held for ever", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { minutes } from "../../lambda/core/duration.ts";
+import { after, hours, minutes, seconds } from "../../lambda/core/duration.ts";
 import { noPauses } from "../../lambda/core/pauses.ts";
 import { reconcileAll, sweep } from "../../lambda/core/sweep.ts";
 import { Kind } from "../../lambda/record/item-table.ts";
@@ -50,6 +50,15 @@ describe("a sweep", () => {
     expect(record("cluster")?.seen).toEqual({});
   });
 
+  it.each(["launch", "node"])("holds a NodePool of which nothing is known but a %s", async (known) => {
+    const { world, context, record } = aWorld([], byPool, []);
+    if (known === "launch") world.ec2.launch({ pool: "new", joinsAfter: null, eventAfter: null });
+    else world.nodes.add("new", { pool: "new", age: minutes(1) });
+    if (known === "node") world.nodeClaims.refusedWith = 404;
+    await sweep(context());
+    expect(record("nodepool/new")?.hold).toBeDefined();
+  });
+
   it("finds a launch whose event was lost for as long as it holds, however seldom sweeps come", async () => {
     for (const minute of [15, 19.9, 20.1]) {
       const { world, context } = aWorld([]);
@@ -87,6 +96,15 @@ describe("a sweep", () => {
     expect(world.metrics.all("OldestHoldMs")).toEqual([minutes(10)]);
   });
 
+  it("counts the day that Jobs have at the end of such a hold", async () => {
+    const record = dueAt(70, "web", first);
+    const launchHold = { startedAt: at(0), lastLaunchAt: at(50), isEnding: true } as const;
+    const { world, context } = aWorld([{ ...record, launchHold }], { ...byPool, auto: true });
+    world.time = at(26 * 60 + 50);
+    await sweep(context());
+    expect(world.metrics.all("OldestHoldMs")).toEqual([hours(2)]);
+  });
+
   it("counts it so, too, where the settings have just become those of a constant hold", async () => {
     const account = { ...{ at: at(299), nodes: 1, pauses: noPauses }, wasted: {}, letGo: {}, leftAlone: {} };
     const { world, context } = aWorld([{ ...dueAt(310, "web", first), account }], byPool);
@@ -99,7 +117,10 @@ describe("a sweep", () => {
 });
 
 describe("holds that are over", () => {
-  const records = [dueAt(24, "a", first), dueAt(22, "b", second), dueAt(60, "c", third)];
+  const records = [
+    aRecord({ scope: "nodepool/0" }),
+    ...[dueAt(24, "a", first), dueAt(22, "b", second), dueAt(60, "c", third)],
+  ];
   const ended = dueAt(20, "d", holdId(4));
   const done = {
     ...ended,
@@ -111,7 +132,7 @@ describe("holds that are over", () => {
     world.time = at(25);
     const { outcomes } = await reconcileAll(context());
     const scopes = outcomes.map(({ record }) => record.scope);
-    expect(scopes).toEqual(["d", "b", "a", "c", "e"].map((pool) => `nodepool/${pool}`));
+    expect(scopes).toEqual(["d", "b", "a", "c", "0", "e"].map((pool) => `nodepool/${pool}`));
   });
 
   it("leave the rest to the next sweep where the time is over", async () => {
@@ -153,6 +174,26 @@ describe("what fails", () => {
     world.refuses = (call) => call === "claims";
     await sweep(context());
     expect([record()?.hold, world.nodes.marks()]).toEqual([undefined, {}]);
+  });
+
+  it("to be read of the nodes ends a hold in its record all the same", async () => {
+    const { world, context, record } = aWorld([dueAt(20, "web", first)], byPool);
+    world.time = at(25);
+    world.refuses = (call) => call === "list";
+    await expect(sweep(context())).rejects.toThrow("list was refused");
+    expect(record("nodepool/web")?.hold?.ended).toMatchObject({ because: "the hold expired" });
+  });
+
+  it("to be changed in one scope has half a minute, so that it does not stop the others", async () => {
+    const { world, context } = aWorld([aHeldRecord()]);
+    const { nodes } = context();
+    const change = nodes.change.bind(nodes);
+    nodes.change = (changes, call) => {
+      expect(call.deadline).toEqual(after(at(0), seconds(30)));
+      return change(changes, call);
+    };
+    await sweep({ ...context(), nodes });
+    expect(world.nodes.held()).toEqual(["batch", "web"]);
   });
 
   it("to be read of the marks keeps no scope from being swept, and the sweep is not noted", async () => {

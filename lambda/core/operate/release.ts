@@ -121,7 +121,6 @@ export async function resume(context: PassContext, scope: Scope | undefined): Pr
   });
   const failed = changes.reduce((sum, one) => sum + one.failed, 0);
   const answer = { resumed: [...resumed], failed, left: changes.some(({ left }) => left) };
-  if (scope === undefined || scope === wholeCluster) return { ...answer, because };
   const whole = await context.holds.find(wholeCluster);
   const silence = whole && silenceOf(whole, undefined, context.clock.now());
   if (silence?.quiet?.kind !== "paused") return { ...answer, because };
@@ -129,11 +128,11 @@ export async function resume(context: PassContext, scope: Scope | undefined): Pr
   return { ...answer, isPaused: true, because };
 }
 
-/** The scope that an operator names, or all that have a record; the whole cluster comes first. */
+/** The scope that an operator names, or all that have a record: sorted by name, so the whole cluster comes first. */
 async function scopesOf({ holds }: PassContext, scope: Scope | undefined): Promise<readonly Scope[]> {
   if (scope !== undefined && scope !== wholeCluster) return [scope];
   const { records } = await holds.all();
-  return [...new Set<Scope>([wholeCluster, ...records.map((record) => record.scope)])];
+  return records.map((record) => record.scope);
 }
 
 type Everywhere = Pick<Trigger, "change"> & Readonly<{ scope: Scope | undefined; because: string }>;

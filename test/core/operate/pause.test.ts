@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { after, minutes, seconds } from "../../../lambda/core/duration.ts";
+import { isHoldId } from "../../../lambda/core/marks/hold-id.ts";
 import { holdByHand } from "../../../lambda/core/operate/hold.ts";
 import { forceRelease, pause, releaseDue, resume } from "../../../lambda/core/operate/release.ts";
 import { getStatus } from "../../../lambda/core/operate/status.ts";
@@ -50,7 +51,13 @@ describe("a pause", () => {
     const aDay = 24 * 60;
     expect(await ask()).toMatchObject({ until: at(5 + aDay), because });
     expect(record()?.quiet).toEqual({ kind: "paused", since: at(5), until: at(5 + aDay), because: reason });
-    expect(await ask(7 * aDay)).toMatchObject({ until: at(5 + 7 * aDay) });
+    expect(await ask(7 * aDay)).toMatchObject({ until: at(5 + 7 * aDay), because });
+  });
+
+  it("of one NodePool pauses that one alone", async () => {
+    const { ask, record } = aWorld([aRecord({ scope: pool }), aRecord()], byPool);
+    await ask(30, pool);
+    expect([record(pool)?.quiet?.kind, record()?.quiet]).toEqual(["paused", undefined]);
   });
 
   it("asked for again keeps its start; the last end and reason count, also a shorter one", async () => {
@@ -116,6 +123,9 @@ describe("a pause", () => {
     await holdByHand(context(), "cluster", { ...asked, name: "office", cause: "window" });
     await holdByHand(context(), "cluster", { ...asked, name: "deploy", cause: "event" });
     expect([world.nodes.marks(), record()?.hold]).toEqual([{}, undefined]);
+    // A schedule is named after a hold, though there is none yet.
+    const ids = [...world.oneShots.armed.values()].map((one) => one.holdId);
+    expect(new Set(ids.map(isHoldId))).toEqual(new Set([true]));
     await resume(context(), "cluster");
     expect(record()).toMatchObject({ hold: {}, requests: [{ name: "office" }, { name: "deploy" }] });
     expect(world.nodes.marks()).toEqual({ a: record()?.hold?.id });
@@ -153,7 +163,7 @@ describe("resuming", () => {
 
   it("says that nodes of one scope are left where the time was over", async () => {
     const { world, context } = aWorld(
-      [aRecord({ scope: pool, quiet: paused, requests: [aRequest()] })],
+      [aRecord(), aRecord({ scope: pool, quiet: paused, requests: [aRequest()] })],
       byPool,
     );
     for (let n = 10; n < 40; n++) world.nodes.add(`n${n}`);
@@ -214,7 +224,9 @@ describe("resuming", () => {
   });
 
   it("one NodePool of a cluster that is not paused says what ended", async () => {
-    for (const whole of [aRecord(), aRecord({ quiet: aQuiet("breather", { until: at(60) }) })]) {
+    const over = aQuiet("paused", { until: at(4) });
+    for (const quiet of [undefined, over, aQuiet("breather", { until: at(60) })]) {
+      const whole = aRecord(quiet && { quiet });
       const { context } = aWorld([whole, aRecord({ scope: pool, quiet: paused })], byPool);
       expect(await resume(context(), pool)).toEqual({
         ...allDone,

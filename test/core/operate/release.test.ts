@@ -91,6 +91,7 @@ describe("the release of one request", () => {
       "requests: load-test, other",
       [aRequest(), aRequest({ name: "other" }), aRequest({ name: "mistyped", until: at(4) })],
     ],
+    ["requests: load-test", [aRequest()]],
     ["there is no request", [aRequest({ releasedAt: at(4) })]],
   ])("refuses a name that is not there, and names those that are: %s", async (present, requests) => {
     const { context, record } = aWorld([aHeldRecord({ requests })]);
@@ -152,13 +153,26 @@ describe("a forced release", () => {
     world.ec2.launch();
     await force();
     world.nodes.mark("a", holdId(1));
+    // History has it at once, and not again with each pass of that minute.
+    expect(world.journal.past.get(holdId(1))).toMatchObject({ endedBecause: because });
+    world.calls.length = 0;
     await releaseDue(context(), "cluster");
+    expect(world.calls).not.toContain("remember");
     expect([world.nodes.marks(), record()?.hold?.ended?.because]).toEqual([{}, because]);
     world.nodes.mark("a", holdId(1));
     expect([...world.oneShots.armed.values()].map((one) => one.at)).toEqual([at(6)]);
     world.time = at(6);
     await releaseDue(context(), "cluster");
     expect([world.nodes.marks(), record()?.hold]).toEqual([{}, undefined]);
+  });
+
+  it.each([
+    ["right after a request began does so, too", { startedAt: at(4.5) }, {}, false],
+    ["closes the hold at once, whatever launch a wrong clock dated", {}, { "i-1": at(600) }, true],
+  ])("%s", async (_, about, seen, isClosed) => {
+    const { force, record } = aWorld([aRecord({ hold: aHold(about), requests: [aRequest()], seen })]);
+    await force();
+    expect(record()?.hold === undefined).toBe(isClosed);
   });
 
   it("that is retried with the same id spares what began after its first try", async () => {
