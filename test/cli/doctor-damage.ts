@@ -23,7 +23,15 @@ import {
   swept,
   timerIs,
 } from "./differing.ts";
-import { type Answers, aFunction, aHeldScope, anAlarm, aQueue, type Differing } from "./healthy-account.ts";
+import {
+  type Answers,
+  aFunction,
+  aHeldScope,
+  anAccount,
+  anAlarm,
+  aQueue,
+  type Differing,
+} from "./healthy-account.ts";
 
 export type Row = readonly [how: string, differing: Differing, answers?: Answers];
 
@@ -171,5 +179,6 @@ export const brokenLinks: readonly Row[] = [
     { ...functionsAre({ changedAt: ago(minutes(13)) }), ...inRecord({ lastSweep: undefined }) },
   ],
   ["one alarm alone is left", oneAlarm],
+  ["one alarm is missing", { alarms: async (names) => anAccount().alarms(names.slice(1)) }],
   ["one function with other code", { checks: { hold: { version: "0.0.1" } } }],
 ];

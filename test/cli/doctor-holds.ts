@@ -66,6 +66,7 @@ export const ofHolds: readonly Row[] = [
   ["sweeps are rare", withRules({ sweepEvery: hours(1) })],
   ["holds reached their cap on two days of the week", withRules({ auto: false }), cappedOn(1, 1.1, 2, 7, 8)],
   ["holds reached their cap until they were of hold=auto", {}, cappedOn(1, 2, 3)],
+  ["holds have a cap, and cannot be read", { check: { rules: { auto: false }, record: noRight } }],
   ["holds have no cap now", withRules({ auto: false, maxHold: 0 }), cappedOn(1, 2, 3)],
   ["history cannot be read", withRules({ auto: false }), { history: [{}] }],
 ];

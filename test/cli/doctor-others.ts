@@ -43,6 +43,9 @@ export const others: readonly Row[] = [
     "two functions are missing",
     { functionOf: async (part) => (part === "hold" || part === "sweep" ? undefined : aFunction(part)) },
   ],
+  ...(["release", "sweep", "control"] as const).map(
+    (part): Row => [`the ${part} function alone is missing`, functionIs(part)],
+  ),
   ["all functions are missing", { functionOf: gone }],
   [
     "a function is turned off, and does not answer",
@@ -109,7 +112,7 @@ export const others: readonly Row[] = [
     "a name is long",
     {
       trust: async () => "scheduler.amazonaws.com",
-      ...functionsHave({ SCHEDULE_ROLE_ARN: "x".repeat(1_001) }),
+      ...functionsHave({ SCHEDULE_ROLE_ARN: `role/path/${"x".repeat(1_001)}` }),
     },
   ],
   ["the probe is lost", {}, { probe: () => null }],

@@ -69,7 +69,7 @@ export const warnings: readonly Row[] = [
     },
   ],
   ["holds that reached their cap on three days", withRules({ auto: false }), cappedOn(0, 1, 1.1, 6)],
-  ["the caller may not read the roles", {}, manifestIs("unread", "right")],
+  ["the caller may not read the roles", {}, manifestIs("unread", "unread")],
   ["the cluster does not know the caller", {}, ownIsRefused()],
   ["a NodePool that is never consolidated", {}, nodePool({ consolidateAfter: "Never" })],
   ["a NodePool with a budget of 0", withRules({ auto: false }), nodePool({ budgets: [{ nodes: "0" }] })],

@@ -18,7 +18,7 @@ export const ofAlarms = {
   async alarms({ account, holder, clock, env }) {
     if (env(monitoringVariable) === "none") return ok("none, as monitoring=none asks");
     const isUncapped = parseDuration(env(SettingEnvironment.maxHold)) === 0;
-    const needless = isUncapped ? alarmName(holder, "hold-over-cap") : "";
+    const needless = isUncapped && alarmName(holder, "hold-over-cap");
     const expected = alarmNames(holder).filter((name) => name !== needless);
     const alarms = await account.alarms(expected);
     if (alarms.length === 0) return warn("there are no alarms: a failure notifies no one");
