@@ -45,13 +45,19 @@ const everything = {
 /** Answers in which the last part of what is read is missing. */
 const partly = {
   ...{ AlarmHistoryItems: [{ HistorySummary: "Successfully executed action arn:topic" }], MetricAlarms: [] },
-  ...{ RuleNames: ["r"], Targets: [], FailedEntryCount: 1, Entries: [], associatedAccessPolicies: [] },
+  ...{
+    RuleNames: ["r"],
+    Targets: [{ Arn: "arn:t" }],
+    FailedEntryCount: 1,
+    Entries: [],
+    associatedAccessPolicies: [],
+  },
   ...{ DestinationConfig: {}, EventSourceMappings: [{}], accessEntry: {}, cluster: {} },
 };
 /** Values that AWS does not answer, but others may. */
 const odd = {
   ...{ Arn: 7, FunctionArn: 7, EventSourceMappings: [{ UUID: null, State: 7 }] },
-  MetricAlarms: [{ StateValue: 7 }],
+  ...{ MetricAlarms: [{ StateValue: 7 }], AlarmHistoryItems: [] },
   Attributes: {
     ...{ QueueArn: "arn:q", ApproximateNumberOfMessages: "1x" },
     RedrivePolicy: '{"deadLetterTargetArn":7}',
@@ -63,7 +69,7 @@ const calls: Readonly<Record<string, (account: Account) => Promise<unknown>>> = 
   identity: (account) => account.identity(),
   schedules: (account) => account.schedules("group"),
   refused: (account) => account.refused("arn:role/name", ["a:B", "c:D"], "arn:thing"),
-  trust: (account) => account.trust("arn:role/name"),
+  trust: (account) => account.trust("arn:role/path/name"),
   alarms: (account) => account.alarms(["a"]),
   unsent: (account) => account.unsent(["a"]),
   ruleTo: (account) => account.ruleTo("arn:t"),
@@ -219,6 +225,13 @@ describe("doctor reads", () => {
     const body = roleWith(encodeURIComponent(JSON.stringify(trust)));
     const account = await accountWhere(() => ({ body }));
     expect(await account.trust("arn:aws:iam::1:role/schedules")).toContain("scheduler.amazonaws.com");
+  });
+
+  it("nothing of a role that is gone", async () => {
+    const body =
+      "<ErrorResponse><Error><Code>NoSuchEntity</Code><Message>gone</Message></Error></ErrorResponse>";
+    const account = await accountWhere(() => ({ status: 404, body }));
+    expect(await account.trust("arn:aws:iam::1:role/schedules")).toBeUndefined();
   });
 });
 

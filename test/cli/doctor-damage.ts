@@ -139,6 +139,7 @@ export const brokenLinks: readonly Row[] = [
     "a schedule has a name that only begins like a one-shot's",
     schedulesAre({ name: `${aHeldScope.id}-1795263600-copy` }),
   ],
+  ["a one-shot is about no hold", schedulesAre({ name: "mine-1795263600", input: '{"holdId":"mine"}' })],
   ["a one-shot is about another hold", schedulesAre({ input: '{"holdId":"other"}' })],
 
   ["there is no such cluster", { cluster: gone }],

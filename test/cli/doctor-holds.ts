@@ -53,7 +53,6 @@ export const ofHolds: readonly Row[] = [
       ...schedulesAre({ name: scheduleName(beginning.id, beginning.until) }),
     },
   ],
-  ["a new hold has no one-shot", { ...inRecord({ holds: [beginning] }), ...schedulesAre() }],
   [
     "a hold has no one-shot, and their group is gone",
     { ...inRecord({ holds: [aHeldScope] }), schedules: gone },

@@ -183,7 +183,6 @@ export const others: readonly Row[] = [
       ineffective: many(5, (n) => ({ node: `i${n}`, value: "1h" })),
     }),
   ],
-  ["each NodePool is consolidated", {}, nodePool({ consolidateAfter: "5m" })],
   ["a NodePool that is left out", leavesOut("batch"), nodePool({ consolidateAfter: "Never" })],
   [
     "a NodePool is consolidated in windows, and the time of a hold is constant",

@@ -116,6 +116,8 @@ it("takes a cluster that refuses, and does not show whether it is ready, for one
   expect(unread(await own.findNodePools().catch((error: unknown) => error))).toMatchObject({
     ...{ verdict: "warn", remedy: expect.stringContaining("your kubeconfig's user") },
   });
+  // An error that has no cause is the reason itself.
+  expect(unread(new KubernetesError("GET /path", 403, { message: "no right" })).what).toContain("no right");
 });
 
 it("asks the cluster of the chosen context, and compares what is there with our objects", async () => {
