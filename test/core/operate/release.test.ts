@@ -6,6 +6,7 @@ import {
   releaseDue,
   releaseRequest,
 } from "../../../lambda/core/operate/release.ts";
+import { nothingChanged } from "../../../lambda/core/plan-nodes.ts";
 import type { ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { holdId } from "../../../simulator/hold-ids.ts";
@@ -49,6 +50,12 @@ describe("a one-shot", () => {
       released: 1,
       because: "the hold expired",
     });
+  });
+
+  it("reads the pods, where nodes go when that pays", async () => {
+    const { world, context, record } = aWorld([aHeldRecord()], {}, { auto: true });
+    await releaseDue(context(), "cluster");
+    expect(record()?.account?.at).toEqual(world.time);
   });
 
   it("whose hold is gone changes nothing", async () => {
@@ -188,6 +195,30 @@ describe("a forced release", () => {
     expect(world.nodes.marks()).toEqual({ a: holdId(1) });
     expect(await force({ id: "request-2" })).toMatchObject({ released: 1, because });
     expect(record()?.released).toEqual({ at: at(7), because: "upgrade", by: "request-2" });
+  });
+
+  it("that is retried spares it, too, where somebody else has released in between", async () => {
+    const { world, force, record } = aWorld([aHeldRecord()]);
+    await force({ id: "request-1" });
+    world.time = at(6);
+    await force();
+    expect(record()?.released).toEqual({ at: at(6), because: "upgrade", by: "request-1" });
+  });
+
+  it("counts, whatever release a wrong clock dated", async () => {
+    const { force, record } = aWorld([aHeldRecord({ released: { at: at(600), because: "too early" } })]);
+    expect(await force()).toMatchObject({ released: 1 });
+    expect(record()?.released).toEqual({ at: at(5), because: "upgrade" });
+  });
+
+  it("of everything says until when a NodePool is held for what began since, and whether nodes of it are left", async () => {
+    const launchHold = { startedAt: at(4), lastLaunchAt: at(4) };
+    const { force } = aWorld([{ ...ofBatch, launchHold }], { "b-batch": holdId(2) }, byPool);
+    expect(await force({ askedAt: at(3) })).toMatchObject({ released: 0, heldUntil: at(24) });
+    const { context } = aWorld([ofBatch], { "b-batch": holdId(2) }, byPool);
+    const { nodes } = context();
+    nodes.change = async () => ({ ...nothingChanged, left: true });
+    expect(await forceRelease({ ...context(), nodes }, { reason: "upgrade" })).toMatchObject({ left: true });
   });
 
   it("with the time at which it was asked for spares what began since, and is never of the future", async () => {
