@@ -45,7 +45,7 @@ async function play(lasts: Duration, settings: ConstructorParameters<typeof Scen
     removeEmpty(world);
     if ((world.time.getTime() - begin) % minutes(30) === 0) startJobs(world);
   });
-  await world.control({ do: "release", force: true, reason: "the end of the ledger" });
+  await world.control({ do: "release", reason: "the end of the ledger" });
   await record(after(world.time, minutes(3)), () => {});
   // As a file has them.
   return readSamples(samples.map((sample) => JSON.stringify(sample)).join("\n"));

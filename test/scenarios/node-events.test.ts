@@ -21,7 +21,7 @@ function aLaunch(
 it("with hold=auto, a node's Events say when it was held, let go and held again, and why", async () => {
   const { world, about } = aLaunch({ annotations: { "karpenter.sh/do-not-disrupt": "true" } });
   await world.pass(minutes(20));
-  await world.control({ do: "release", reason: "enough", force: true });
+  await world.control({ do: "release", reason: "enough" });
 
   const paying = /^Held until 14:00Z, or until it no longer pays: /;
   expect(about("b").map(({ message }) => message)).toEqual([
