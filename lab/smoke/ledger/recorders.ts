@@ -51,7 +51,7 @@ export const recordingCheck = (smoke: Smoke, options: LedgerOptions): Check => (
     smoke.report(`recording into ${file}; scale something up and down, or apply lab/smoke/ledger/work.yaml`);
     write(beginning(smoke.cluster, options.every, new Date()));
     const isWhole = await record(smoke, options, lasts, write);
-    await ask({ do: "release", force: true, reason: "the end of the ledger" });
+    await ask({ do: "release", reason: "the end of the ledger" });
     await record(smoke, options, afterRelease, write);
     write({ kind: "end", at: new Date() });
     return judged(isWhole, isWhole ? file : `stopped early: ${file}`);
