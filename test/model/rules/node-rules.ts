@@ -38,8 +38,9 @@ export class NodeRules {
     for (const node of this.#facts.world.nodes.all()) {
       const now = this.#seenOn(node);
       const before = this.#seen.get(node.name);
-      // One that joined while a function was at work is marked by it; a user may have changed the annotation since.
-      if (!before && isHoldId(now.label) && now.value === "true") this.#ours.add(node.name);
+      // One that joined while a function was at work is marked by it; a user may have changed the annotation since, or applied it.
+      const isMark = isHoldId(now.label) && now.value === "true" && now.applied === undefined;
+      if (!before && isMark) this.#ours.add(node.name);
       if (before && isDifferent(before, now)) this.#ours.delete(node.name);
       if (before && before.label !== now.label) this.#changed(node.name);
       seen.set(node.name, now);
