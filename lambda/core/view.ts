@@ -2,7 +2,6 @@ import { after, type Duration, earlier, formatDuration, later, minutes, seconds 
 import { seenKept } from "./figures.ts";
 import { jobsEndWithin, lengthOf } from "./launches.ts";
 import { longestBoot, podsAMinute } from "./looks.ts";
-import { holdLabel } from "./marks/keys.ts";
 import { type Account, lookAtNodes, type Verdict } from "./pays.ts";
 import { roomsOf, type ScopeView } from "./plan-nodes.ts";
 import type { Launch, PassContext } from "./ports.ts";
@@ -191,8 +190,6 @@ export function launchesIn(
   const isExplained = (createdAt: Date) =>
     Object.values(seen).some((at) => at <= createdAt && after(at, longestBoot) >= createdAt);
   return nodes
-    .filter(
-      ({ labels, createdAt }) => !labels?.[holdLabel] && createdAt > youngest && !isExplained(createdAt),
-    )
+    .filter(({ createdAt }) => createdAt > youngest && !isExplained(createdAt))
     .map(({ name, createdAt, nodePool }) => ({ instance: name, launchedAt: createdAt, nodePool }));
 }
