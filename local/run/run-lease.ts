@@ -111,7 +111,7 @@ export class RunLease {
   async #renew(onLost: () => void): Promise<void> {
     const { log, every = renewedEvery } = this.#options;
     const { signal } = this.#ended;
-    let before: Taken | undefined;
+    let before: Taken = "ours";
     for (;;) {
       await wait(every, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
