@@ -24,6 +24,7 @@ export type Arm = Readonly<{
   holder?: RawSettings;
   /** The minor version of Karpenter 1 that it needs. */
   since?: number;
+  /** What the owners of Jobs do for them. */
   jobs?: keyof typeof careForJobs;
 }>;
 

@@ -51,7 +51,7 @@ export function engineConfig({ trace, arm, types, seed }: RunOptions): EngineCon
     pools: poolsOf({ ...trace, jobs }).map((name) => ({
       name,
       consolidateAfter,
-      consolidationPolicy: name === apart ? "WhenEmpty" : consolidationPolicy,
+      consolidationPolicy: arm.jobs === "apart" && name === apart ? "WhenEmpty" : consolidationPolicy,
       budgets: [...baseBudgets, ...own],
       types: types.map((type) => type.name),
     })),

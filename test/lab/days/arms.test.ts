@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { armOf, arms, isAvailable } from "../../../lab/days/arms.ts";
+import { type Arm, armOf, arms, isAvailable } from "../../../lab/days/arms.ts";
 import { engineConfig } from "../../../lab/days/config.ts";
 import { colourOf } from "../../../lab/days/page/palette.ts";
 import { prepare, type Spec, titleOf } from "../../../lab/days/spec.ts";
@@ -110,6 +110,11 @@ it("owners keep all Jobs apart from services, in a NodePool where only empty nod
     memory: "WhenEmptyOrUnderutilized",
     jobs: "WhenEmpty",
   });
+  // A trace may have a NodePool of this name itself.
+  const own = { ...traceOf("half-hour", 1), drifts: [{ at: 60, pool: "jobs" }] };
+  const arm = armOf("budget-hourly") as Arm;
+  const played = engineConfig({ trace: own, arm, types: typesOf("four"), seed: 1 }).pools;
+  expect(played.find(({ name }) => name === "jobs")?.consolidationPolicy).toBe("WhenEmptyOrUnderutilized");
 });
 
 it("Balanced runs from 1.14 on", () => {
