@@ -77,15 +77,19 @@ export function whyCut(record: ScopeRecord, silence: Silence, rules: Rules): str
 
 type Reported = Readonly<{ launches: readonly Launch[]; seen: ScopeRecord["seen"]; now: Date }>;
 
-/** The launches, by when they count: as other events, unless one was known before the end of a pause, a breather or a release. */
+/**
+ * The launches, by when they count: one in the second in which a pause, a breather or a release ends counts from that end,
+ * unless it was known before.
+ */
 export function byWhenTheyCount(
   { launchesCountFrom: end }: Silence,
   { launches, seen, now }: Reported,
 ): readonly Launch[] {
   if (end >= now) return launches;
   const ofThatSecond = launches.filter(({ launchedAt }) => notJustBefore(launchedAt, end) !== launchedAt);
-  const inDoubt = new Set(newsIn(ofThatSecond, seen, now));
-  return launches.map((launch) => (inDoubt.has(launch) ? { ...launch, launchedAt: end } : launch));
+  const counted = ofThatSecond.filter(({ instance }) => (seen[instance] ?? never) >= end);
+  const fromThere = new Set([...newsIn(ofThatSecond, seen, now), ...counted]);
+  return launches.map((launch) => (fromThere.has(launch) ? { ...launch, launchedAt: end } : launch));
 }
 
 /** A pause before a breather, and then the one that lasts longer. */

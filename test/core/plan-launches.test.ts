@@ -93,6 +93,12 @@ describe("a launch", () => {
       expect(passes.at(15, facts.launches).until).toEqual(after(end, minutes(20)));
     });
 
+    it.each(Object.entries(ends))("counts again where another function ended its hold: %s", (_, about) => {
+      const { seen } = planAt(soon, { ...facts, record: aRecord(about) }).record;
+      const record = aRecord({ ...about, seen });
+      expect(planAt(11, { ...facts, record }).until).toEqual(after(end, minutes(20)));
+    });
+
     it.each(Object.entries(ends))("holds nothing where it was known before: %s", (_, about) => {
       const held = planAt(10, facts).record;
       const passes = new Passes({}, { ...held, ...about });
