@@ -1,5 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import * as v from "valibot";
 import { after, type Duration, minutes, seconds } from "../core/duration.ts";
 import { TryAgainError } from "../core/errors.ts";
 import { isHoldId } from "../core/marks/hold-id.ts";
@@ -15,7 +16,13 @@ import { changeNode } from "../kubernetes/node-changes.ts";
 import { listNodes, markedByAnyone } from "../kubernetes/node-lists.ts";
 import { asRecord } from "../kubernetes/node-objects.ts";
 import { inFlight } from "../kubernetes/transport.ts";
-import { type AccessObject, accessManifest, everyAccessObject } from "./manifest.ts";
+import {
+  type AccessObject,
+  accessManifest,
+  clusterRoleBindingPath,
+  everyAccessObject,
+  holderAnnotation,
+} from "./manifest.ts";
 import type { Rights } from "./rules.ts";
 
 export type KubernetesAccessOptions = Readonly<{
@@ -23,6 +30,8 @@ export type KubernetesAccessOptions = Readonly<{
   api: KubernetesCaller;
   clock: Clock;
   log: Log;
+  /** The deployment's name, which tells its rights from those of another one. */
+  holder?: string;
   /** The settings, which decide on the rights to patch nodes, to list pods and to write Events. */
   mode?: Rules["mode"];
   auto?: boolean;
@@ -55,6 +64,17 @@ export class KubernetesAccess implements Rights {
     const paths = new Set(wanted.map(({ path }) => path));
     for (const { path } of everyAccessObject) if (!paths.has(path)) await this.#delete(path);
     return written;
+  }
+
+  async otherHolder(): Promise<string | undefined> {
+    const found = await this.#unlessMissing("GET", clusterRoleBindingPath);
+    const { metadata, subjects } = v.parse(v.fallback(binding, { metadata: {}, subjects: [] }), found);
+    const [account] = subjects;
+    if (account && subjects.every(({ kind }) => kind === "ServiceAccount"))
+      return `a Pod: ServiceAccount ${account.name} in namespace ${account.namespace}`;
+    const holder = metadata.annotations?.[holderAnnotation];
+    // Rights of before this annotation, or applied by hand, have none.
+    return holder === undefined || holder === this.#options.holder ? undefined : `the deployment ${holder}`;
   }
 
   async untilKnown(): Promise<void> {
@@ -92,10 +112,15 @@ export class KubernetesAccess implements Rights {
   }
 
   async #delete(path: string): Promise<void> {
+    await this.#unlessMissing("DELETE", path);
+  }
+
+  async #unlessMissing(method: "GET" | "DELETE", path: string): Promise<unknown> {
     try {
-      await this.#options.api.call({ method: "DELETE", path }, this.#context());
+      return await this.#options.api.call({ method, path }, this.#context());
     } catch (error) {
       if (!isStatus(error, 404)) throw error;
+      return undefined;
     }
   }
 
@@ -128,6 +153,14 @@ export class KubernetesAccess implements Rights {
     return { deadline: until && until < own ? until : own, log };
   }
 }
+
+const binding = v.object({
+  metadata: v.object({ annotations: v.optional(v.record(v.string(), v.string())) }),
+  subjects: v.optional(
+    v.array(v.object({ kind: v.string(), name: v.string(), namespace: v.optional(v.string()) })),
+    [],
+  ),
+});
 
 /** The object as a replacement for the one that was found. */
 function replacing(found: unknown, object: AccessObject["object"]): unknown {

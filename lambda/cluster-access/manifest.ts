@@ -57,10 +57,13 @@ const eventsRoleBinding = (subject: Subject): V1RoleBinding => ({
   subjects: [bound(subject)],
 });
 
-const clusterRoleBinding = (subject: Subject): V1ClusterRoleBinding => ({
+/** Names the deployment whose rights these are. */
+export const holderAnnotation = "karpenter-node-holder/holder";
+
+const clusterRoleBinding = (subject: Subject, holder: string | undefined): V1ClusterRoleBinding => ({
   apiVersion: `${rbac}/v1`,
   kind: "ClusterRoleBinding",
-  metadata,
+  metadata: { ...metadata, ...(holder && { annotations: { [holderAnnotation]: holder } }) },
   roleRef: { apiGroup: rbac, kind: "ClusterRole", name: holderName },
   subjects: [bound(subject)],
 });
@@ -100,9 +103,10 @@ const objectOf = (object: Written, kinds: string): AccessObject => ({
   object,
 });
 
-/** Whose rights, whether nodes may be changed, whether pods may be listed, and whether Events may be written. */
+/** Whose rights, of which deployment, whether nodes may be changed, pods listed, and Events written. */
 export type RightsOptions = Readonly<{
   subject?: Subject;
+  holder?: string;
   mode?: Rules["mode"];
   auto?: boolean;
   nodeEvents?: boolean;
@@ -111,12 +115,12 @@ export type RightsOptions = Readonly<{
 /** All our objects in a cluster, for marks by this annotation. The policy, which restrains, comes before the binding. */
 export const accessManifest = (
   annotation: string,
-  { subject = holderGroup, nodeEvents = false, ...rights }: RightsOptions = {},
+  { subject = holderGroup, holder, nodeEvents = false, ...rights }: RightsOptions = {},
 ): readonly AccessObject[] => [
   objectOf(clusterRole(rights), "clusterroles"),
   objectOf(admissionPolicy(annotation, subject), "validatingadmissionpolicies"),
   objectOf(admissionPolicyBinding, "validatingadmissionpolicybindings"),
-  objectOf(clusterRoleBinding(subject), "clusterrolebindings"),
+  objectOf(clusterRoleBinding(subject, holder), "clusterrolebindings"),
   ...(nodeEvents
     ? [
         objectOf(eventsRole, `namespaces/${eventsNamespace}/roles`),

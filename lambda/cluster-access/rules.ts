@@ -1,4 +1,5 @@
 import { attemptAll, BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
+import { holderName } from "../core/marks/keys.ts";
 import type { Log } from "../core/ports.ts";
 import type { Rules } from "../core/rules.ts";
 
@@ -31,6 +32,8 @@ export interface AccessEntries {
 
 /** What only an admin of the cluster may do for us. */
 export interface Rights {
+  /** Whose rights these are, if they are another holder's: of a Pod, or of a deployment. */
+  otherHolder(): Promise<string | undefined>;
   /** Writes role, binding and policy, which then let us mark by this annotation. */
   write(annotation: string): Promise<"with policy" | "without policy">;
   /** Waits until every API server knows what was written or revoked before. */
@@ -53,8 +56,9 @@ export async function installAccess(ports: AccessPorts, desired: DesiredAccess):
   await refuseUnusable(entries);
   const created: string[] = [];
   try {
-    for (const role of desired.roles) if ((await entries.create(role)) === "created") created.push(role);
-    await establish(ports, desired);
+    await establish(ports, desired, async () => {
+      for (const role of desired.roles) if ((await entries.create(role)) === "created") created.push(role);
+    });
   } catch (error) {
     log.error("cluster access could not be installed", { cluster: desired.cluster, created, error });
     // Roles that have an entry already got their rights by hand, and keep them.
@@ -79,11 +83,11 @@ export async function changeAccess(ports: AccessPorts, desired: DesiredAccess): 
     return;
   }
   await refuseUnusable(ports.entries);
-  for (const role of desired.roles) await ports.entries.create(role);
-  await establish(ports, desired, refuseOtherMarks);
+  await establish(ports, desired, async (rights) => {
+    await refuseOtherMarks(rights, desired);
+    for (const role of desired.roles) await ports.entries.create(role);
+  });
 }
-
-type Check = (rights: Rights, desired: DesiredAccess) => Promise<void>;
 
 /**
  * Writes our rights, and removes the marks that no function may remove any more: all of them where the holder observes
@@ -92,11 +96,12 @@ type Check = (rights: Rights, desired: DesiredAccess) => Promise<void>;
 async function establish(
   { entries, log }: AccessPorts,
   desired: DesiredAccess,
-  check?: Check,
+  admit: (rights: Rights) => Promise<void>,
 ): Promise<void> {
   const { holdAnnotation, mode } = desired;
   await entries.asAdmin(async (rights) => {
-    await check?.(rights, desired);
+    await refuseOtherHolder(rights, desired);
+    await admit(rights);
     const written = await rights.write(holdAnnotation);
     if (written === "without policy")
       log.warn("the cluster has no admission policies: only its own code limits the holder to its marks", {
@@ -111,6 +116,16 @@ async function establish(
     }
     log.info("cluster access established", { ...desired });
   });
+}
+
+/** Two holders on one cluster remove each other's marks. */
+async function refuseOtherHolder(rights: Rights, { cluster }: DesiredAccess): Promise<void> {
+  const other = await rights.otherHolder();
+  if (!other) return;
+  throw new BrokenSetupError(
+    `cluster ${cluster} has another holder already: ClusterRoleBinding ${holderName} names ${other}\n` +
+      `Remove that one first. If it is gone: kubectl delete clusterrolebinding ${holderName}. Then deploy again`,
+  );
 }
 
 /** Our functions can remove a mark only by the annotation that the policy names. */
@@ -191,6 +206,11 @@ export async function removeOrReport(
 /** A node that cannot be changed does not stop the removal of the other marks and of the rights. */
 async function removeRights(rights: Rights, log: Log, desired: DesiredAccess): Promise<void> {
   const { cluster, holdAnnotation } = desired;
+  const other = await rights.otherHolder();
+  if (other) {
+    log.warn("marks and rights were left: they are another holder's", { cluster, other });
+    return;
+  }
   const nodes = await rights.removeMarks(holdAnnotation).catch((error: unknown) => {
     log.warn("not all marks could be removed at first", { cluster, error });
     return 0;

@@ -20,10 +20,11 @@ const { log, metrics } = telemetry;
 const inVpc = process.env[vpcVariable] === "true";
 const eks = new EKSClient(clientDefaults);
 
-const open: OpenCluster = ({ cluster, mode, auto, nodeEvents, adminRole }, workUntil) => {
+const open: OpenCluster = ({ cluster, name, mode, auto, nodeEvents, adminRole }, workUntil) => {
   const login = new EksLogin({ eks, cluster, clock });
   const api = newAdmin({ api: new KubernetesClient({ login, clock, metrics }), clock });
-  const rights = new KubernetesAccess({ api, clock, log, mode, auto, nodeEvents, until: workUntil });
+  const wanted = { holder: name, mode, auto, nodeEvents };
+  const rights = new KubernetesAccess({ api, clock, log, ...wanted, until: workUntil });
   const entries = new EksAccessEntries({ eks, cluster, adminRole, rights, inVpc, clock, workUntil });
   return { entries, log, metrics };
 };

@@ -56,6 +56,7 @@ export class AccessWorld {
       api: this.#kubernetes(),
       clock,
       log: this.log,
+      holder: this.config.name,
       mode: this.config.mode,
       nodeEvents: this.config.nodeEvents,
       until: this.workUntil,
