@@ -102,6 +102,8 @@ describe("each function", () => {
     const quiet = aQuiet("paused", { until: after(noon, hours(1)) });
     await world.holds.put(aRecord({ quiet }));
     await world.holds.put(aRecord({ scope: "nodepool/a", quiet: aQuiet("paused", { until: noon }) }));
+    // Of before scope=cluster.
+    await world.holds.put(aRecord({ scope: "nodepool/b", quiet }));
     const answerProbe = () => Promise.reject(new Error("not authorized"));
     const ports = {
       ...world.ports,

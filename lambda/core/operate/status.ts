@@ -77,7 +77,7 @@ export async function getStatus(context: PassContext): Promise<Status> {
   const now = clock.now();
   const whole = records.find(({ scope }) => scope === wholeCluster);
   const isShown = ({ scope, hold, quiet }: ScopeRecord) =>
-    isOfRules(rules, scope) || hold || (quiet && quiet.until > now);
+    isOfRules(rules, scope) || hold || (scope === wholeCluster && quiet && quiet.until > now);
   const shown = records.filter(isShown).map((record) => withPossibleAccount(record, now));
   const factsOf = (record: ScopeRecord): Facts => ({
     ...{ whole, view, marked, now },
@@ -118,8 +118,9 @@ type Facts = Readonly<{
 
 function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }: Facts): ScopeStatus {
   const { scope, looks } = record;
-  const names = marked
-    .filter(({ labels }) => record.hold && labels?.[holdLabel] === record.hold.id)
+  const own = marked.filter(({ labels }) => record.hold && labels?.[holdLabel] === record.hold.id);
+  const names = own
+    .filter(({ annotations }) => annotations?.[rules.holdAnnotation] === markValue)
     .map(({ name }) => name);
   const view = partOf(all, scope);
   // What a pass would find now: a hold that is over is not reported as held, though its one-shot is still to come.
@@ -135,7 +136,7 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
   const isHeld = record.hold !== undefined && !record.hold.ended && plan.until !== undefined;
   const requests = plan.record.requests.filter((one) => isOn(one, now));
   // Over, and no node has its mark any more: the next pass only moves it to the history.
-  const isGone = !isHeld && names.length === 0;
+  const isGone = !isHeld && own.length === 0;
   const { hold, figures } = isGone ? { hold: undefined, figures: noFigures } : record;
   const counts = Object.values(figures.launches).reduce((a, b) => a + b, 0);
   return {

@@ -134,6 +134,9 @@ describe("status", () => {
     expect(await namesOf({ quiet: aQuiet("paused") })).toEqual(["cluster", batch]);
     expect(await namesOf({ quiet: aQuiet("paused", { until: at(-1) }) })).toEqual([batch]);
     expect(await namesOf({})).toEqual([batch]);
+    // With scope=cluster a launch holds the nodes of a NodePool that was paused before.
+    const paused = aRecord({ scope: batch, quiet: aQuiet("paused") });
+    expect(await aWorld([aRecord(), paused]).scopes()).toMatchObject([{ scope: "cluster", state: "none" }]);
   });
 
   it("counts the nodes with the mark of no recorded hold, and those of no other one", async () => {
@@ -142,6 +145,16 @@ describe("status", () => {
     expect(await status()).not.toHaveProperty("nodesOrphaned");
     marked(world, ["b", "c"], holdId(2));
     expect(await status()).toMatchObject({ nodesOrphaned: 2, scopes: [{ nodesHeld: 1 }] });
+  });
+
+  it("counts no node as held whose user has removed the annotation alone", async () => {
+    const { world, scopes } = aWorld([aHeldRecord()]);
+    marked(world, ["a", "b"]);
+    world.nodes.edit("a", "annotations", world.settings.holdAnnotation, undefined);
+    expect(await scopes()).toMatchObject([{ nodesHeld: 1, nodes: ["b"] }]);
+    // Its label is still to be removed.
+    world.nodes.remove("b");
+    expect(await scopes(21)).toMatchObject([{ state: "releasing", nodesHeld: 0 }]);
   });
 
   it("names at most 50 nodes and counts all", async () => {
