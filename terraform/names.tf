@@ -67,6 +67,7 @@ locals {
     !local.auto && (var.relaunch_cost != null || var.eviction_cost != null) ? "relaunch_cost and eviction_cost have an effect with hold = \"auto\" only" : "",
     alltrue([for window in local.windows : !contains(local.out_of_range, window.length)]) ? "" : "hold_during: a window lasts 1m to 168h, like 30m",
     alltrue([for window in local.windows : (window.scope == "cluster") == (local.given.scope == "cluster")]) ? "" : "hold_during: with scope = \"nodepool\" a window names what it holds, nodepool/NAME, else it names nothing",
+    length(distinct([for window in local.windows : "${window.schedule} ${window.time_zone} ${window.scope}"])) == length(local.windows) ? "" : "hold_during: two windows have the same schedule, time zone and scope",
     try(length(var.vpc.subnet_ids) > 0 && length(var.vpc.security_group_ids) > 0, var.vpc == null) ? "" : "vpc needs a subnet and a security group at least",
   ]))
 }

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../lambda/core/duration.ts";
+import { wholeCluster } from "../../lambda/core/scope.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import {
   checkSettings,
@@ -8,7 +9,7 @@ import {
   settingNames,
 } from "../../lambda/settings.ts";
 import { holderSettings, type Setting, type SettingsTable } from "../../lambda/settings-table.ts";
-import { problemsOfWindow, readWindow, windowPattern } from "./windows.ts";
+import { nameOfWindow, problemsOfWindow, readWindow, windowPattern } from "./windows.ts";
 
 /** What only a deployment reads. */
 export const deploymentSettings = {
@@ -137,6 +138,10 @@ export function checkDeployment(raw: Readonly<Record<string, unknown>>) {
   const { values: deployment, problems: others } = readValues(deploymentSettings, raw);
   const windows = deployment.holdDuring.map(readWindow);
   const misfits = windows.flatMap((window) => problemsOfWindow(window, settings));
+  // Requests of one name and scope are one: the window that comes second would be taken for a duplicate.
+  const names = windows.map((window) => `${nameOfWindow(window)} ${window.scope ?? wholeCluster}`);
+  if (new Set(names).size < names.length)
+    misfits.push("two windows have the same schedule, time zone and scope");
   const ofWindows = misfits.map((problem) => `holdDuring: ${problem}`);
   if (raw.alarmTopicArn && deployment.monitoring === "none")
     others.push("alarmTopicArn has no effect with monitoring=none");

@@ -146,6 +146,15 @@ it("reads windows from one text: schedule, time zone, length and scope", () => {
   ]);
 });
 
+it("refuses a second window with the same schedule, time zone and scope: its requests would be duplicates", () => {
+  const twice = (texts: string, others = {}) => windowsOf(texts, others).problems;
+  const problem = "holdDuring: two windows have the same schedule, time zone and scope";
+  expect(twice("rate(1 day) 2h; rate(1 day) UTC 3h cluster")).toEqual([problem]);
+  expect(twice("rate(1 day) 2h; rate(1 day) Asia/Tokyo 2h")).toEqual([]);
+  const pools = "rate(1 day) 2h nodepool/a; rate(1 day) 2h nodepool/b";
+  expect(twice(pools, { scope: "nodepool" })).toEqual([]);
+});
+
 it.each(["weekdays", "cron(0 8 ? * * *)", "cron(0 8 ? * * *) 2h 3h", "rate(1 day) Europe/Berlin"])(
   "refuses the window %s, and shows one",
   (text) => {

@@ -185,6 +185,7 @@ describe("the Terraform module", () => {
     [{ alarms: "none", hold_during: ["rate(1 day) 30s"] }, /^hold_during: a window lasts 1m to 168h/],
     [{ alarms: "none", hold_during: ["rate(1 day) 2h", "rate(7 days) 169h"] }, /a window lasts 1m to 168h/],
     [{ alarms: "none", hold_during: ["rate(1 day) 2x"] }, /^hold_during: a window lasts 1m to 168h/],
+    [{ alarms: "none", hold_during: ["rate(1 day) 2h", "rate(1 day) UTC 3h"] }, /two windows have the same/],
     [ofPool({ node_pools: ["!web", "!batch"] }), /^hold_during: node_pools leaves out batch$/],
     [ofPool({ node_pools: ["web", " !system"] }), /^hold_during: node_pools leaves out batch$/],
     [{ alarms: "none", node_pools: ["x", " !x", "y"] }, /^node_pools names x and leaves it out$/],
