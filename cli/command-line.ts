@@ -39,6 +39,8 @@ export async function commandLine(typed: readonly string[], terminal: Terminal):
     await program.parseAsync(isUnknown ? words.slice(1) : words, { from: "user" });
     return Exit.done;
   } catch (error) {
+    if (first.startsWith("-") && Object(error).code === "commander.unknownOption")
+      terminal.notify(`Flags follow the command: ${program.name()} COMMAND ${first}`);
     if (error instanceof CommanderError) return error.exitCode === 0 ? Exit.done : Exit.usage;
     if (error instanceof AnswerNo) return Exit.no;
     return printFailure(error, terminal, isCommand(first) ? `${program.name()} ${first}` : program.name());

@@ -39,6 +39,12 @@ describe("the command line", () => {
     expect((await run(name, "--help")).output).toContain(limits);
   });
 
+  it("says where flags go that come before the command", async () => {
+    const hint = "Flags follow the command: karpenter-node-holder COMMAND --context";
+    expect((await run("--context", "x", "status")).reported).toContain(hint);
+    expect((await run("status", "--contxt", "x")).reported).not.toContain("Flags follow");
+  });
+
   // kubectl finds the second one for `kubectl karpenter-node-holder`.
   it.each([holderName, "kubectl-karpenter_node_holder"])("runs from the repository as %s", async (name) => {
     const { stdout } = await promisify(execFile)(process.execPath, [join(root, bin[name]), "--version"]);
