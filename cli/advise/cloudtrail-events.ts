@@ -4,6 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { nodePoolIn } from "../../lambda/core/marks/keys.ts";
 import { fileProblem } from "../../local/file-problem.ts";
+import { fileText } from "../file-text.ts";
 import type { InstanceEvent } from "./lives.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -119,8 +120,7 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 
 function tryParse(text: string): unknown {
   try {
-    // A file may begin with a byte order mark, which trim takes for space.
-    return JSON.parse(text.trim());
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -166,5 +166,5 @@ function filesOf(path: string): readonly string[] {
 function contentOf(file: string): string {
   const bytes = readFileSync(file);
   const isZipped = bytes[0] === 0x1f;
-  return (isZipped ? gunzipSync(bytes, { maxOutputLength: largest }) : bytes).toString("utf8");
+  return fileText(isZipped ? gunzipSync(bytes, { maxOutputLength: largest }) : bytes);
 }

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import * as v from "valibot";
 import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
 import { anyObject, parse } from "../../lambda/schemas/parse.ts";
+import { fileText } from "../file-text.ts";
 
 /** What an hour of an instance type costs; undefined where no price is known, and then nothing is shown in money. */
 export type PriceOf = (instanceType: string | undefined) => number | undefined;
@@ -33,8 +34,7 @@ const unusable = "These prices cannot be used";
 
 function readJson(path: string): unknown {
   try {
-    // It may begin with a byte order mark, which trim takes for space.
-    return JSON.parse(readFileSync(path, "utf8").trim());
+    return JSON.parse(fileText(readFileSync(path)));
   } catch (error) {
     throw new BadInputError(unusable, [`${path} must be JSON like {"m5.large": 0.096}: ${messageOf(error)}`]);
   }

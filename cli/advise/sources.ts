@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { fileProblem } from "../../local/file-problem.ts";
+import { fileText } from "../file-text.ts";
 import { about } from "../terminal/text.ts";
 import type { History } from "./history.ts";
 import { readKarpenterLog } from "./karpenter-log.ts";
@@ -22,7 +23,7 @@ const unusable = "This log cannot be used";
 
 function textOf(path: string): string {
   try {
-    return readFileSync(path, "utf8");
+    return fileText(readFileSync(path));
   } catch (error) {
     throw new BadInputError(unusable, [`${path}: ${fileProblem(error)}`]);
   }

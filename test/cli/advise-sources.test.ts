@@ -9,7 +9,7 @@ import { fleet, terminate } from "./cloudtrail-records.ts";
 import { at, churn } from "./karpenter-lines.ts";
 
 /** The path of a new file with this text. */
-const fileOf = (text: string) => {
+const fileOf = (text: string | Buffer) => {
   const path = join(newFolder(), "file");
   writeFileSync(path, text);
   return path;
@@ -35,6 +35,18 @@ describe("advise on a saved log", () => {
     onTestFinished(() => void vi.restoreAllMocks());
     const { exit, output } = await advise("--log", logOf(churn(3)), "-o", "json");
     expect([exit, JSON.parse(output).timeZone]).toEqual([0, "UTC"]);
+  });
+
+  it.each([
+    ["UTF-8", "utf8"],
+    ["UTF-16, as Windows PowerShell redirects output,", "utf16le"],
+  ] as const)("reads it, and prices, also as %s with a byte order mark", async (_, encoding) => {
+    const encoded = (text: string) => fileOf(Buffer.from(`\uFEFF${text}`, encoding));
+    const prices = encoded(JSON.stringify({ "m5.2xlarge": 0.6 }));
+    const { exit, output } = await advise("--log", encoded(churn(20).join("\n")), "--prices", prices);
+    expect(exit).toBe(0);
+    expect(output).toContain("3h16m of it");
+    expect(output).toContain("at your prices");
   });
 
   it("joins a cluster that is named, and the longer log counts", async () => {
@@ -93,7 +105,8 @@ describe("advise on CloudTrail", () => {
     for (const [day, Records] of [churned.slice(0, 20), churned.slice(20)].entries()) {
       const path = join(folder, `111122223333/CloudTrail/us-east-1/2026/11/2${day}/a.json.gz`);
       mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, gzipSync(JSON.stringify({ Records })));
+      const text = JSON.stringify({ Records });
+      writeFileSync(path, gzipSync(Buffer.from(`\uFEFF${text}`, "utf16le")));
     }
     writeFileSync(join(folder, "read-me.txt"), "not a log file");
     expect((await onTrail("--from", folder)).output).toMatch(/nodes launched +20$/m);
@@ -155,7 +168,7 @@ describe("advise on CloudTrail", () => {
 
 describe("prices", () => {
   it("name the instance types that have none, and then nothing is shown in money", async () => {
-    const prices = fileOf(`\uFEFF${JSON.stringify({ "c7g.large": 0.6 })}`);
+    const prices = fileOf(JSON.stringify({ "c7g.large": 0.6 }));
     const log = logOf(churn(20));
     const without = await advise("--log", log, "--prices", prices);
     expect(without.output).toContain("No price is known for m5.2xlarge (20 of 20 nodes)");
