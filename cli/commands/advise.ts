@@ -116,10 +116,11 @@ function timeZoneFlag(text: string): string {
 }
 
 function holdsFlag(text: string): readonly Duration[] {
-  return text.split(",").map((one) => {
+  const holds = text.split(",").map((one) => {
     const read = parseDuration(one);
     if (read === undefined || read < minutes(1) || read > hours(24))
       throw new InvalidArgumentError("It must be durations from 1m to 24h, like 5m,20m,1h.");
     return read;
   });
+  return [...new Set(holds)];
 }

@@ -27,6 +27,11 @@ describe("advise on a saved log", () => {
     expect(output).not.toContain("What your NodePools allow");
   });
 
+  it("tries a hold once that is named twice", async () => {
+    const { output } = await advise("--log", logOf(churn(20)), "--holds", "1h,60m");
+    expect(output.match(/^.*hold=1h.*$/gm)).toHaveLength(1);
+  });
+
   it.each([undefined, "Etc/Unknown"])("is in UTC where this machine's time zone is %s", async (timeZone) => {
     const options = { ...new Intl.DateTimeFormat().resolvedOptions(), timeZone };
     vi.spyOn(Intl.DateTimeFormat.prototype, "resolvedOptions").mockReturnValue(
