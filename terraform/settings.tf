@@ -201,7 +201,7 @@ locals {
     contains(["v1", "v0.31"], local.given.karpenter) ? "" : "karpenter must be v1 or v0.31",
     local.given.hold_annotation == "" || can(regex("^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$", local.given.hold_annotation)) ? "" : "hold_annotation must be an annotation key with a prefix, like example.com/keep",
     contains(["false", "true"], local.given.node_events) ? "" : "node_events must be false or true",
-    alltrue([for one in split(";", local.given.hold_during) : one == "" || can(regex("^((?:cron|rate|at)\\([^()]*\\))(?: +([A-Za-z][\\w+/-]*))? +(\\d\\w*)(?: +(cluster|nodepool/[\\w.-]+))?$", trimspace(one)))]) ? "" : "hold_during must be windows, each a schedule, a time zone, a length and a scope, like cron(0 8 ? * MON-FRI *) Europe/Berlin 2h",
+    alltrue([for one in split(";", local.given.hold_during) : one == "" || can(regex("^((?:cron|rate|at)\\([^();]*\\))(?: +([A-Za-z][\\w+/-]*))? +(\\d\\w*)(?: +(cluster|nodepool/[\\w.-]+))?$", trimspace(one)))]) ? "" : "hold_during must be windows, each a schedule, a time zone, a length and a scope, like cron(0 8 ? * MON-FRI *) Europe/Berlin 2h",
     contains(["false", "true"], local.given.events) ? "" : "events must be false or true",
     contains(["install", "manual"], local.given.access) ? "" : "access must be install or manual",
     local.given.alarm_topic_arn == "" || can(regex("^arn:[\\w-]+:sns:[\\w-]+:\\d{12}:[\\w.-]+$", local.given.alarm_topic_arn)) ? "" : "alarm_topic_arn must be the ARN of an SNS topic, like arn:aws:sns:us-east-1:111122223333:ops",
@@ -212,7 +212,7 @@ locals {
     local.given.kms_key_arn == "" || can(regex("^arn:[\\w-]+:kms:[\\w-]+:\\d{12}:key/[\\w-]+$", local.given.kms_key_arn)) ? "" : "kms_key_arn must be the ARN of a KMS key, like arn:aws:kms:us-east-1:111122223333:key/0123abcd-0123-0123-0123-0123456789ab",
   ])
 
-  window = "^((?:cron|rate|at)\\([^()]*\\))(?: +([A-Za-z][\\w+/-]*))? +(\\d\\w*)(?: +(cluster|nodepool/[\\w.-]+))?$"
+  window = "^((?:cron|rate|at)\\([^();]*\\))(?: +([A-Za-z][\\w+/-]*))? +(\\d\\w*)(?: +(cluster|nodepool/[\\w.-]+))?$"
 
   # The functions' environment.
   variables = {

@@ -11,7 +11,7 @@ type Limits = Pick<Rules, "scope" | "nodePools" | "maxRequest">;
 
 /** A schedule, a time zone or none, a length, a scope or none. */
 export const windowPattern =
-  /^((?:cron|rate|at)\([^()]*\))(?: +([A-Za-z][\w+/-]*))? +(\d\w*)(?: +(cluster|nodepool\/[\w.-]+))?$/;
+  /^((?:cron|rate|at)\([^();]*\))(?: +([A-Za-z][\w+/-]*))? +(\d\w*)(?: +(cluster|nodepool\/[\w.-]+))?$/;
 
 /** Reads a window like "cron(0 8 ? * MON-FRI *) Europe/Berlin 2h". */
 export function readWindow(text: string): Window {

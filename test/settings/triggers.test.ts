@@ -5,6 +5,7 @@ import {
   problemsOfTrigger,
   problemsOfWindow,
   windowMessage,
+  windowPattern,
 } from "../../infra/settings/windows.ts";
 import { hours } from "../../lambda/core/duration.ts";
 import { someRules } from "../support/builders.ts";
@@ -144,6 +145,11 @@ it("reads windows from one text: schedule, time zone, length and scope", () => {
     { schedule: "cron(0 8,14 ? * MON-FRI *)", timeZone: "Europe/Berlin", for: "2h", scope: undefined },
     { schedule: "rate(1 day)", timeZone: "UTC", for: "30m", scope: "nodepool/batch" },
   ]);
+});
+
+it("knows no window with the separator of windows, which the chart would pass on as two", () => {
+  expect(windowPattern.test("cron(0,30 8 ? * * *) 2h")).toBe(true);
+  expect(windowPattern.test("cron(0;30 8 ? * * *) 2h")).toBe(false);
 });
 
 it("refuses a second window with the same schedule, time zone and scope: its requests would be duplicates", () => {
