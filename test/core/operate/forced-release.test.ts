@@ -34,6 +34,11 @@ describe("a forced release", () => {
 
   it.each([
     ["a hold that marked no node", aHeldRecord(), because],
+    [
+      "a hold that is over",
+      aRecord({ hold: aHold({ ended: { at: at(4), because: "it was over" } }) }),
+      "it was over",
+    ],
     ["nothing", aRecord(), "nothing is held"],
   ])("where there is %s says so", async (_, record, expected) => {
     expect(await aWorld([record], {}).force()).toEqual({ ...nothing, because: expected });
@@ -171,6 +176,18 @@ describe("a forced release", () => {
     };
     expect(await force()).toEqual({ ...nothing, released: 20, left: true, because });
     expect(Object.keys(world.nodes.marks())).toHaveLength(all - 20);
+  });
+
+  it("counts a node that cannot be changed once: also where there was no time to try it again", async () => {
+    for (const isLate of [false, true]) {
+      const { world, context, force } = aWorld([aHeldRecord()]);
+      const { deadline } = context();
+      world.refuses = (call) => {
+        if (isLate && call === "patch a") world.time = deadline;
+        return call === "patch a";
+      };
+      expect(await force()).toMatchObject({ released: 0, failed: 1, left: isLate, because });
+    }
   });
 
   it("replaces a record that cannot be read, whose marks are orphaned", async () => {
