@@ -129,11 +129,11 @@ export const ownIsRefused = (): Answers => {
   const refused = failing(answered(401, "Unauthorized"));
   return { server: "https://10.0.0.1", compareManifest: refused, findNodePools: refused };
 };
-/** History has a hold that reached its cap on each of these days ago, and one that did not four days ago. */
+/** History has a hold that reached its cap on each of these days ago, behind 20 younger ones that did not. */
 export const cappedOn = (...daysAgo: readonly number[]): Answers => ({
-  history: [...daysAgo, 4].map((days, n) => {
+  history: [...Array(20).fill(0), ...daysAgo].map((days, n) => {
     const endedAt = ago(hours(24 * days));
-    return aPastHold({ capped: n < daysAgo.length, startedAt: after(endedAt, -hours(2)), endedAt });
+    return aPastHold({ capped: n >= 20, startedAt: after(endedAt, -hours(2)), endedAt });
   }),
 });
 export const buffers = (count: number): Answers => ({

@@ -72,10 +72,10 @@ export const answering =
     { checkOf = answerOf, probe = () => aTrip(), history = [] }: FunctionsAnswer = {},
   ): Account["invoke"] =>
   async (part, payload) => {
-    const { do: asked, id } = Object(payload);
+    const { do: asked, id, limit = 20 } = Object(payload);
     if (asked === "check") return overTheWire(checkOf(part));
     if (part !== "control") return otherwise(part, payload);
-    if (asked === "history") return overTheWire({ holds: history });
+    if (asked === "history") return overTheWire({ holds: history.slice(0, limit) });
     return asked === "probe" ? overTheWire({ probe: probe(id) }) : otherwise(part, payload);
   };
 
