@@ -9,7 +9,8 @@ import time
 
 from ministack.services import eks
 
-from emulator_aws_behaviour import is_late_entry, is_on, wrap
+from emulator_aws_behaviour import is_on, wrap
+from emulator_eks import is_late_entry
 
 ROLE_DELAY = 5  # seconds
 
