@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileText } from "../../cli/file-text.ts";
 import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
 import { type Arm, armOf } from "./arms.ts";
 import { type EngineConfig, engineConfig } from "./config.ts";
@@ -38,8 +39,7 @@ export async function loadTrace(
 
 async function readJson(file: string): Promise<unknown> {
   try {
-    // It may begin with a byte order mark, which trim takes for space.
-    return JSON.parse((await readFile(file, "utf8")).trim());
+    return JSON.parse(fileText(await readFile(file)));
   } catch (error) {
     throw new BadInputError(file, [messageOf(error)]);
   }

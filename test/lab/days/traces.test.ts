@@ -120,9 +120,9 @@ describe("the example of a trace file", () => {
   });
 });
 
-it("a file may begin with a byte order mark", async () => {
+it.each(["utf8", "utf16le"] as const)("a file may begin with a byte order mark: %s", async (encoding) => {
   const file = join(newFolder(), "trace.json");
-  writeFileSync(file, `\ufeff{"lasts": 60}\r\n`);
+  writeFileSync(file, `\ufeff{"lasts": 60}\r\n`, encoding);
   const { lasts, services } = await loadTrace({ kind: "file", name: "trace.json", file }, 1);
   expect({ lasts, services }).toEqual({ lasts: 60, services: [] });
 });
