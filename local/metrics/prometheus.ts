@@ -44,7 +44,7 @@ export const families: Readonly<Record<Name, Family>> = {
   EventsFailed: counter("Events about holds that could not be sent."),
   SweepsFailed: counter("Sweeps that failed."),
   RecordWriteFailures: counter("Writes of the record that failed; it is kept in memory until one succeeds."),
-  LastPassTimestampSeconds: gauge("When the last sweep succeeded, since 1970."),
+  LastPassTimestampSeconds: gauge("When the last sweep succeeded, or the work began, since 1970."),
   WatchConnected: gauge("Whether changes of nodes arrive: 1 or 0."),
   OverdueSeconds: gauge("How long ago the oldest hold that is still there should have been released."),
 };

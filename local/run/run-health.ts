@@ -21,6 +21,7 @@ export type RunHealthOptions = Readonly<{
 export class RunHealth {
   readonly #options: RunHealthOptions;
   #sweptAt: Date | undefined;
+  #measuredFrom: Date | undefined;
   #hasSweepFailed = false;
   #canPatch = true;
 
@@ -72,10 +73,13 @@ export class RunHealth {
 
   /** Updates what metrics show of this moment. */
   measure(): void {
-    const { metrics, isConnected } = this.#options;
+    const { metrics, isConnected, clock } = this.#options;
+    this.#measuredFrom ??= clock.now();
     metrics.add("WatchConnected", isConnected() ? 1 : 0);
     metrics.add("OverdueSeconds", this.#overdue() / seconds(1));
-    if (this.#sweptAt) metrics.add("LastPassTimestampSeconds", this.#sweptAt.getTime() / seconds(1));
+    // Without one, an alert on its age would be silent where no sweep ever succeeds.
+    const passedAt = this.#sweptAt ?? this.#measuredFrom;
+    metrics.add("LastPassTimestampSeconds", passedAt.getTime() / seconds(1));
   }
 
   #overdue(): Duration {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { after, minutes } from "../../lambda/core/duration.ts";
+import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
 import type { Changed, Nodes } from "../../lambda/core/ports.ts";
 import { readSettings } from "../../lambda/settings.ts";
@@ -7,10 +7,10 @@ import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import { RunHealth } from "../../local/run/run-health.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 
-const healthAt = (now: () => Date) =>
+const healthAt = (now: () => Date, metrics = new PrometheusMetrics("prod")) =>
   new RunHealth({
     settings: readSettings({ cluster: "prod" }),
-    ...{ clock: { now }, metrics: new PrometheusMetrics("prod") },
+    ...{ clock: { now }, metrics },
     records: () => [],
     isSaved: () => true,
     isConnected: () => true,
@@ -44,4 +44,18 @@ it("a run is not ready when two sweeps have not come, and a minute is over", () 
   expect(health.problems).toEqual([]);
   now = after(now, 1);
   expect(health.problems).toEqual(["the last sweep was long ago"]);
+});
+
+it("shows the age of the last sweep from the beginning on, so that an alert sees that none ever succeeds", () => {
+  let now = noon;
+  const metrics = new PrometheusMetrics("prod");
+  const health = healthAt(() => now, metrics);
+  health.measure();
+  now = after(noon, hours(3));
+  health.onSweep(new Error("refused"));
+  health.measure();
+  expect(metrics.text()).toContain(`last_pass_timestamp_seconds{cluster="prod"} ${noon.getTime() / 1_000}\n`);
+  health.onSweep(undefined);
+  health.measure();
+  expect(metrics.text()).toContain(`last_pass_timestamp_seconds{cluster="prod"} ${now.getTime() / 1_000}\n`);
 });
