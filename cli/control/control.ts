@@ -1,5 +1,6 @@
 import { functionName, type Part } from "../../infra/names.ts";
 import { isAws } from "../../lambda/aws/errors.ts";
+import type { Duration } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { SettingEnvironment } from "../../lambda/environment.ts";
 import { nearestName } from "../../lambda/spelling.ts";
@@ -50,14 +51,16 @@ type Invocation = Readonly<{
   request: object;
   otherwise: string;
   abortSignal?: AbortSignal;
+  /** A later answer is not waited for, and the function is invoked again. */
+  within?: Duration;
 }>;
 
 /** Invokes a function, and returns its answer; throws the error that it reports, with `otherwise` as the remedy. */
 export async function invoke(config: AwsConfig, invocation: Invocation): Promise<unknown> {
-  const { cluster, part, request, otherwise, ...options } = invocation;
+  const { cluster, part, request, otherwise, within = giveUpAfter, ...options } = invocation;
   const { InvokeCommand, LambdaClient } = await import("@aws-sdk/client-lambda");
   const FunctionName = functionName(cluster, part);
-  const answer = await new LambdaClient(withTimeLimits(config, giveUpAfter)).send(
+  const answer = await new LambdaClient(withTimeLimits(config, within)).send(
     new InvokeCommand({ FunctionName, Payload: JSON.stringify(request) }),
     options,
   );

@@ -1,5 +1,5 @@
 import type { Part } from "../../infra/names.ts";
-import type { Duration } from "../../lambda/core/duration.ts";
+import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
 import type { Clock } from "../../lambda/core/ports.ts";
 import { Environment, SettingEnvironment } from "../../lambda/environment.ts";
 import type { Account, FunctionFacts } from "./aws/aws-account.ts";
@@ -52,10 +52,13 @@ export const redeploy = (holder: string, cluster: string): string =>
 
 export const policiesCame = "Policies came with Kubernetes 1.30.";
 
+/** A sweep may take five minutes, where there is most to repair; invoked again before that, several would run at once. */
+const longestSweep: Duration = minutes(5) + seconds(10);
+
 /** A sweep repairs what it can; the same fix of several findings runs once. */
-export const sweepNow = ({ account }: Facts): Fix => ({
+export const sweepNow = ({ account }: Pick<Facts, "account">): Fix => ({
   action: "sweep now",
-  apply: () => account.invoke("sweep", {}),
+  apply: () => account.invoke("sweep", {}, longestSweep),
 });
 
 /** A rule that is disabled. */

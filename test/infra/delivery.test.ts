@@ -1,5 +1,7 @@
 import { Match, Template } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
+import type { Account } from "../../cli/doctor/aws/aws-account.ts";
+import { sweepNow } from "../../cli/doctor/doctor.ts";
 import { templateKinds } from "../../cli/template/fill-in.ts";
 import type { KarpenterNodeHolder } from "../../infra/index.ts";
 import { synthesizeTemplate } from "../../scripts/templates.ts";
@@ -76,6 +78,14 @@ const rendered = (value: unknown): string =>
 it("does not deliver a message again while a function may still handle it", () => {
   const timeout = Number(functionIn(template, "hold")?.Timeout);
   template.hasResourceProperties("AWS::SQS::Queue", { VisibilityTimeout: timeout * 6 });
+});
+
+it("lets doctor --fix wait for a sweep until it has ended, because it would invoke another one beside it", async () => {
+  const waits: unknown[] = [];
+  const account: Partial<Account> = { invoke: async (...[, , within]) => void waits.push(within) };
+  await sweepNow({ account: account as Account }).apply();
+  expect(waits).toHaveLength(1);
+  expect(Number(waits[0]) / 1_000).toBeGreaterThan(Number(functionIn(template, "sweep")?.Timeout));
 });
 
 it("runs CDK's provider on the same Node, with no right to create its log group again", () => {

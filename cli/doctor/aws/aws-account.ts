@@ -6,7 +6,7 @@ import { Scheduler } from "@aws-sdk/client-scheduler";
 import { STS } from "@aws-sdk/client-sts";
 import { functionName, type Part } from "../../../infra/names.ts";
 import { describeCluster } from "../../../lambda/aws/usable-cluster.ts";
-import { seconds } from "../../../lambda/core/duration.ts";
+import { type Duration, seconds } from "../../../lambda/core/duration.ts";
 import { holderName } from "../../../lambda/core/marks/keys.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import { invoke, noHolder } from "../../control/control.ts";
@@ -123,9 +123,9 @@ export function awsAccount(given: AwsConfig, cluster: string) {
       lambda.updateEventSourceMapping({ UUID, Enabled: true }),
 
     /** Invokes a function, and returns its answer; throws the error that it reports. */
-    invoke(part: Part, request: object): Promise<unknown> {
+    invoke(part: Part, request: object, within?: Duration): Promise<unknown> {
       const otherwise = readLog(functionName(cluster, part));
-      return invoke(config, { cluster, part, request, otherwise });
+      return invoke(config, { cluster, part, request, otherwise, ...(within && { within }) });
     },
 
     /** Every schedule of a group; a thousand at most. One that has fired meanwhile is gone. */
