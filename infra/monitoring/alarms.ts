@@ -209,7 +209,8 @@ function watches({ settings, metric, functions, deadLetters, sweepTimer }: Watch
     metric: metric("OldestHoldMs", "Maximum"),
     // As much later than the cap as a release may be.
     threshold: maxHold + 2 * sweepEvery + minutes(2),
-    periods: 1,
+    // The first sweep after a deployment with a shorter maxHold measures what it is about to end.
+    periods: 2,
   };
   return [...always, overCap];
 }

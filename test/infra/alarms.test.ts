@@ -74,6 +74,10 @@ it("calls a function failing when three tries of the same work failed, however f
   expect(alarm("function-errors-hold", hourly)).toMatchObject({ Period: 1800 });
 });
 
+it("does not page for the one sweep that ends what a deployment has made too long", () => {
+  expect(alarm("hold-over-cap")).toMatchObject({ EvaluationPeriods: 2 });
+});
+
 it("has no cap to watch where there is none", () => {
   const uncapped = { hold: "20m", maxHold: "0s" } as const;
   expect(alarm("hold-over-cap", uncapped)).toBeUndefined();
