@@ -114,6 +114,7 @@ export const nodePool = (disruption: object): Answers => ({
   ],
 });
 export const leavesOut = (name: string) => withRules({ nodePools: { only: [], except: [name] } });
+export const includes = (name: string) => withRules({ nodePools: { only: [name], except: [] } });
 export const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
   server: "https://10.0.0.1",
   compareManifest: async () =>

@@ -183,6 +183,7 @@ export const others: readonly Row[] = [
       ineffective: many(5, (n) => ({ node: `i${n}`, value: "1h" })),
     }),
   ],
+  ["a NodePool of other clusters is left out, too", leavesOut("gpu"), nodePool({})],
   ["a NodePool that is left out", leavesOut("batch"), nodePool({ consolidateAfter: "Never" })],
   [
     "a NodePool is consolidated in windows, and the time of a hold is constant",

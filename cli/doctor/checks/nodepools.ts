@@ -1,5 +1,6 @@
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { admits } from "../../../lambda/core/scope.ts";
+import { nearestName } from "../../../lambda/spelling.ts";
 import { allowedIn, hoursOf, isNone, reasons } from "../../advise/allowed.ts";
 import type { NodePool } from "../../advise/objects.ts";
 import type { Checks } from "../doctor.ts";
@@ -9,11 +10,12 @@ import { type Found, fewOf, orOk, warn } from "../finding.ts";
 export const ofNodePools = {
   async nodepools({ findNodePools, clock, answers }) {
     const pools = await findNodePools?.();
-    if (!pools) return [];
+    if (!pools || pools.length === 0) return [];
     const { rules } = await answers.control;
     const covered = pools.filter(({ metadata }) => admits(rules.nodePools, metadata.name));
-    if (covered.length === 0) return [];
-    const wrong = covered.map((pool) => troubleOf(pool, rules, clock.now()));
+    const misnamed = misnamedIn(rules, pools, covered.length);
+    if (covered.length + misnamed.length === 0) return [];
+    const wrong = [...misnamed, ...covered.map((pool) => troubleOf(pool, rules, clock.now()))];
     return orOk(wrong, `${covered.length}, Karpenter may consolidate each`);
   },
   async buffers({ findCapacityBuffers }) {
@@ -25,6 +27,26 @@ export const ofNodePools = {
     );
   },
 } satisfies Checks;
+
+/** A NodePool that is not there may be that of another cluster, for all of which the setting is the same; or it was renamed. */
+function misnamedIn(
+  { nodePools: { only, except } }: Pick<Rules, "nodePools">,
+  pools: readonly NodePool[],
+  covered: number,
+): readonly Found[] {
+  const names = pools.map(({ metadata }) => metadata.name);
+  const named = [...only, ...except];
+  const others = names.filter((name) => !named.includes(name));
+  const misnamed = named.flatMap((name) => {
+    const meant = names.includes(name) ? undefined : nearestName(name, others);
+    const what = `nodePools names ${name}, and the cluster has no such NodePool`;
+    return meant ? warn(what, `Did you mean ${meant}? Then correct it, and deploy again.`) : [];
+  });
+  if (misnamed.length > 0 || covered > 0 || only.length === 0) return misnamed;
+  return [
+    warn(`nodePools includes none of ${fewOf(names)}: nothing is held`, "Correct it, and deploy again."),
+  ];
+}
 
 /** Whatever is held, Karpenter takes nodes in the coming week: those with pods at some time, and empty ones at any. */
 function troubleOf(pool: NodePool, { auto }: Pick<Rules, "auto">, now: Date): Found | false {
