@@ -55,14 +55,20 @@ async function withOwnRights({ kubeconfig, context }: DoctorOptions) {
   return ownKubernetes(kubeconfig, context);
 }
 
+/** A function that has not answered by the end would be asked again, and keep this process alive for minutes. */
 async function check(options: DoctorOptions, terminal: Terminal): Promise<void> {
+  const ended = new AbortController();
+  await checkUntil(ended.signal, options, terminal).finally(() => ended.abort());
+}
+
+async function checkUntil(ended: AbortSignal, options: DoctorOptions, terminal: Terminal): Promise<void> {
   const { awsAccount } = await import("../doctor/aws/aws-account.ts");
   const { examine } = await import("../doctor/examine.ts");
   const { cluster, output } = options;
   const world = {
     cluster,
     ...(await withOwnRights(options)),
-    account: awsAccount(awsConfig(options, terminal.env), cluster),
+    account: awsAccount(awsConfig(options, terminal.env), cluster, ended),
     clock: { now: () => new Date() },
     sleep: (duration: number) => new Promise<void>((resolve) => setTimeout(resolve, duration)),
   };

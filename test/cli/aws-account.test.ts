@@ -119,3 +119,17 @@ it("reads a count as text of digits alone, and none as 0", () => {
   expect([countIn("012"), countIn(null), countIn(undefined)]).toEqual([12, 0, 0]);
   for (const odd of ["", "x1", "1x", "1".repeat(16), 7]) expect(() => countIn(odd)).toThrow("cannot be read");
 });
+
+it("waits for a function that hangs until the signal comes, and does not ask it again", async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  aws = await fakeAws(() => {
+    resolve();
+    return new Promise(() => {});
+  });
+  const ended = new AbortController();
+  const answer = awsAccount(aws.client, "prod", ended.signal).invoke("sweep", { do: "check" });
+  await asked;
+  ended.abort();
+  await expect(answer).rejects.toThrow(/abort/i);
+  expect(aws.requests).toHaveLength(1);
+});

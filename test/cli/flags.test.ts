@@ -20,7 +20,12 @@ const opened: unknown[] = [];
 /** The built package, for the templates. */
 const built = newFolder();
 vi.resetModules();
-vi.doMock(replaced.account, () => ({ awsAccount: () => account }));
+const ends: (AbortSignal | undefined)[] = [];
+const awsAccount = (_: unknown, __: string, ended?: AbortSignal) => {
+  ends.push(ended);
+  return account;
+};
+vi.doMock(replaced.account, () => ({ awsAccount }));
 const ownKubernetes = (...given: unknown[]) => {
   opened.push(given);
   return {};
@@ -61,6 +66,16 @@ describe("doctor", () => {
       expect(reported).toBe("error: broken: mapping\nSome of it can be fixed with --fix.");
     },
   );
+
+  it("asks no function any longer when it has ended: one that hangs would be asked again for minutes", async () => {
+    account = anAccount();
+    await doctor();
+    expect(ends.at(-1)?.aborted).toBe(true);
+    const seen: unknown[] = [];
+    account = anAccount({ identity: async () => String(seen.push(ends.at(-1)?.aborted)) });
+    await doctor();
+    expect(seen).toEqual([false]);
+  });
 
   it("ends with 1 for warnings, if that is asked for", async () => {
     account = anAccount(alarmsWith(anAlarm("sweep-silent", "ALARM")));

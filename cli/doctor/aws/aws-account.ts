@@ -26,8 +26,8 @@ export type AlarmFacts = Read<"alarms">[number];
 
 const mostSchedules = 1_000;
 
-/** AWS as it is; reads everything with the caller's own rights. */
-export function awsAccount(given: AwsConfig, cluster: string) {
+/** AWS as it is; reads everything with the caller's own rights. A function that hangs is waited for until the signal comes. */
+export function awsAccount(given: AwsConfig, cluster: string, ended?: AbortSignal) {
   const config = withTimeLimits(given, seconds(20));
   const lambda = new Lambda(config);
   const scheduler = new Scheduler(config);
@@ -125,7 +125,8 @@ export function awsAccount(given: AwsConfig, cluster: string) {
     /** Invokes a function, and returns its answer; throws the error that it reports. */
     invoke(part: Part, request: object, within?: Duration): Promise<unknown> {
       const otherwise = readLog(functionName(cluster, part));
-      return invoke(config, { cluster, part, request, otherwise, ...(within && { within }) });
+      const options = { ...(within && { within }), ...(ended && { abortSignal: ended }) };
+      return invoke(config, { cluster, part, request, otherwise, ...options });
     },
 
     /** Every schedule of a group; a thousand at most. One that has fired meanwhile is gone. */
