@@ -37,3 +37,13 @@ it("the chart's dashboard and alerts query metrics that run serves, and no other
   expect(queried.length).toBeGreaterThan(20);
   expect(queried.filter((name) => !served.has(name))).toEqual([]);
 });
+
+it("an alert on what is absent also fires where only one of several clusters has none", () => {
+  const { groups } = load(readFileSync(join(chartFolder, "alerts.yaml"), "utf8")) as {
+    groups: { rules: { expr: string }[] }[];
+  };
+  const absent = groups.flatMap(({ rules }) => rules).filter(({ expr }) => expr.includes("absent("));
+  for (const { expr } of absent)
+    expect(expr).toMatch(/^absent\((.+)\) or \(max by \(cluster\) \(\1\) unless on \(cluster\) \w+\)$/);
+  expect(absent).toHaveLength(1);
+});
