@@ -87,12 +87,12 @@ export function untilOf({ launchHold, requests }: ScopeRecord, rules: Rules): Da
   return latest(ends);
 }
 
-/** The same, with requests that were released before their end. */
-export const dueOf = ({ requests, ...record }: ScopeRecord, rules: Rules): Date | undefined =>
-  untilOf(
-    {
-      ...record,
-      requests: requests.map(({ releasedAt, ...one }) => ({ ...one, until: releasedAt ?? one.until })),
-    },
-    rules,
-  );
+/**
+ * The same, with requests that were released before their end. A hold that other settings make shorter is not late before
+ * it is looked at, so that a deployment raises no alarm.
+ */
+export const dueOf = ({ requests, ...record }: ScopeRecord, rules: Rules): Date | undefined => {
+  const ends = requests.map(({ releasedAt, ...one }) => ({ ...one, until: releasedAt ?? one.until }));
+  const until = untilOf({ ...record, requests: ends }, rules);
+  return until && later(until, record.looks.oneShot ?? until);
+};

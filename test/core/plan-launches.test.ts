@@ -134,6 +134,13 @@ describe("a launch", () => {
 });
 
 describe("the end of a launch hold", () => {
+  it("is not late where the settings make it shorter: until then it was to be looked at later", () => {
+    const passes = new Passes({ hold: minutes(240), maxHold: minutes(720) });
+    passes.at(0, [launchAt(0)]);
+    const facts = { record: passes.record, rules: someRules({ hold: minutes(20) }) };
+    expect([120, 245].map((minute) => planAt(minute, facts).dueAt)).toEqual([at(120), at(240)]);
+  });
+
   it("is a hold length after the last launch; then the next launch starts another hold", () => {
     const passes = new Passes();
     passes.at(0, [launchAt(0)]);
