@@ -26,9 +26,9 @@ export async function refuseUnusableCluster(
   { account, region = "", variables }: Place,
 ): Promise<void> {
   if (access === "manual") return;
-  const requestHandler = { ...throughProxy(variables)?.requestHandler, ...timeLimits };
-  const config = { maxAttempts: 2, requestHandler, region };
   try {
+    const requestHandler = { ...throughProxy(variables)?.requestHandler, ...timeLimits };
+    const config = { maxAttempts: 2, requestHandler, region };
     const { Account } = await new STSClient(config).send(new GetCallerIdentityCommand());
     if (Account !== account)
       throw new BrokenSetupError(

@@ -1,3 +1,4 @@
+import { BrokenSetupError } from "../lambda/core/errors.ts";
 import type { ClusterAccess } from "../lambda/kubernetes/transport.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -8,13 +9,17 @@ export function environmentProxy(env: Variables, hostname: string): ClusterAcces
   const proxies = given.filter(([name]) => /^https?_proxy$/i.test(name));
   if (proxies.length === 0 || isLoopback(hostname)) return undefined;
   return Object.fromEntries([
-    ...proxies.map(([name, value]) => [name, withScheme(value)]),
+    ...proxies.map(([name, value]) => [name, addressIn(name, value)]),
     ...given.filter(([name]) => /^no_proxy$/i.test(name)),
   ]);
 }
 
-/** Node.js ignores `proxy:3128`, which other tools take. */
-const withScheme = (proxy: string): string => (proxy.includes("://") ? proxy : `http://${proxy}`);
+/** Node.js ignores `proxy:3128`, which other tools take; and of an address that is none it prints the password, too. */
+function addressIn(name: string, proxy: string): string {
+  const address = proxy.includes("://") ? proxy : `http://${proxy}`;
+  if (URL.canParse(address)) return address;
+  throw new BrokenSetupError(`${name} must be the address of a proxy, like http://10.0.0.1:3128`);
+}
 
 /** Sends an AWS client's calls through the environment's proxy; the SDK itself uses none. */
 export function throughProxy(env: Variables, endpoint = env.AWS_ENDPOINT_URL || "https://amazonaws.com") {

@@ -91,10 +91,17 @@ it("nothing is asked where the rights are given by hand", async () => {
 });
 
 it.each([
-  ["may not ask", denied, own],
-  ["has the credentials of another account", none, own.replace(account, "999999999999")],
-])("an app that %s prints one line, and lets the deployment begin", async (_, answer, identity) => {
-  const { errors, printed } = await check(answer, {}, identity);
-  expect(errors).toEqual([]);
-  expect(printed).toEqual([expect.stringMatching(/^Cluster prod is not checked before the deployment: .+$/)]);
-});
+  ["may not ask", denied, own, {}],
+  ["has the credentials of another account", none, own.replace(account, "999999999999"), {}],
+  ["has a proxy without an address", none, own, { HTTPS_PROXY: "http://user:s3/cret@proxy.example:3128" }],
+])(
+  "an app that %s prints one line, and lets the deployment begin",
+  async (_, answer, identity, variables) => {
+    const { errors, printed } = await check(answer, {}, identity, variables);
+    expect(errors).toEqual([]);
+    expect(printed).toEqual([
+      expect.stringMatching(/^Cluster prod is not checked before the deployment: .+$/),
+    ]);
+    expect(printed.join("")).not.toContain("cret");
+  },
+);

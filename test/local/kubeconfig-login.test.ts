@@ -113,6 +113,15 @@ describe("logging in by kubeconfig", () => {
     expect(await proxyOf({ server: "https://127.0.0.1:6443" })).toBeUndefined();
   });
 
+  it("names a proxy's variable that is no address, and shows no password in it", async () => {
+    vi.stubEnv("HTTPS_PROXY", "http://user:s3/cret@proxy.example:3128");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const connected = async () => new KubernetesTransport(await loginOf(configOf({}, {})).access());
+    const error: unknown = await connected().catch((one: unknown) => one);
+    expect(String(error)).toContain("HTTPS_PROXY must be the address of a proxy");
+    expect(String(error)).not.toContain("cret");
+  });
+
   it("sends its calls to the proxy", async () => {
     const asked: unknown[] = [];
     const proxy = createServer((request, response) => response.end(String(asked.push(request.url))));
