@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, globSync, readFileSync } from "node:fs";
+import { copyFileSync, globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { load } from "js-yaml";
 import { describe, expect, it } from "vitest";
@@ -82,6 +82,24 @@ describe("what the security page says of the supply chain", () => {
     const compared = publishing.publish?.steps.find(({ run }) => run?.startsWith("test "))?.run;
     expect(compared).toMatch(/= "\$BUILT" && test "\$BUILT" = "\$AGAIN"$/);
     expect(jobsOf("ci").test?.steps.at(-1)?.run).toBe(".ci/run");
+  });
+
+  it("takes a file that is cut in two for another package", () => {
+    const steps = [
+      ...(jobsOf("pack").pack?.steps ?? []),
+      ...Object.values(publishing).flatMap((job) => job.steps),
+    ];
+    const hashes = steps.flatMap(({ run = "" }) => /\$\(([^()]*sha256sum[^()]*)\)/.exec(run)?.[1] ?? []);
+    expect([hashes.length, new Set(hashes).size]).toEqual([3, 1]);
+    const hashOf = (files: Readonly<Record<string, string>>) => {
+      const cwd = newFolder();
+      mkdirSync(join(cwd, "release"));
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, "release", name), text);
+      return execFileSync("bash", ["-c", hashes[0] ?? ""], { cwd }).toString();
+    };
+    const whole = { Dockerfile: "FROM x\nUSER y\n" };
+    expect(hashOf(whole)).toBe(hashOf(whole));
+    expect(hashOf({ Dockerfile: "FROM x\n", "Dockerfile.2": "USER y\n" })).not.toBe(hashOf(whole));
   });
 
   it("packs a commit of main, without install scripts, tests or caches", () => {
