@@ -29,7 +29,7 @@ export const mostReaders = 20;
 const mostOfCore = 0.1;
 const soon: Duration = 100;
 
-type View = Readonly<{ span: Duration; width?: number; offset?: number }>;
+type View = Readonly<{ span: Duration; width?: number | undefined; offset?: number | undefined }>;
 type Reader = View & { readonly response: ServerResponse; state: string };
 
 /** A page on loopback that shows what happens while it happens. */
@@ -98,7 +98,9 @@ export class LivePage {
     const reader = { response, state: "", ...view };
     this.#readers.add(reader);
     response.once("close", () => this.#readers.delete(reader));
-    this.#drawFor(reader);
+    // A picture of its own waits for its time: readers may come and go without end.
+    if (this.#drawn.has(keyOf(view)) || performance.now() >= this.#mayDrawAt) this.#drawFor(reader);
+    else this.#onEvent();
   }
 
   #onEvent(): void {
@@ -125,11 +127,7 @@ export class LivePage {
     const { response, state: before, span, width, offset } = reader;
     // A slow reader skips pictures.
     if (response.writableNeedDrain) return;
-    const { state, ...frame } = this.#frame({
-      span,
-      ...(width && { width }),
-      ...(offset && { offset }),
-    });
+    const { state, ...frame } = this.#frame({ span, width, offset });
     if (state !== before) send(response, "state", state);
     reader.state = state;
     send(response, "picture", frame);
@@ -142,7 +140,7 @@ export class LivePage {
       this.#drawn.clear();
       this.#isStale = false;
     }
-    const key = JSON.stringify(view);
+    const key = keyOf(view);
     const drawn = this.#drawn.get(key) ?? this.#draw(view);
     this.#drawn.set(key, drawn);
     const { user, system } = process.cpuUsage(usedBefore);
@@ -159,6 +157,8 @@ export class LivePage {
     return { state, ...drawFrame(events, { now, offset, ...(from && { from }), ...(width && { width }) }) };
   }
 }
+
+const keyOf = ({ span, width, offset }: View): string => JSON.stringify([span, width, offset]);
 
 function send(response: ServerResponse, event: string, content: unknown): void {
   response.write(`event: ${event}\ndata: ${JSON.stringify(content)}\n\n`);

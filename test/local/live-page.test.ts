@@ -121,7 +121,10 @@ describe("the page's server", () => {
     expect(drawn).toBe(2);
   });
 
-  it("takes a tenth of a core at most", async () => {
+  it.each([
+    ["one reader stays", [""]],
+    ["readers come and go, each with a picture of its own", ["?width=400", "?width=500", "?width=600"]],
+  ])("takes a tenth of a core at most where %s", async (_, queries) => {
     const drawnAt: number[] = [];
     const now = () => {
       drawnAt.push(performance.now());
@@ -131,7 +134,8 @@ describe("the page's server", () => {
     const { timeline: events } = reported;
     const busy = await LivePage.start({ events, clock: { now }, title: "", about: "", redrawEvery: 1 });
     onTestFinished(() => busy.stop());
-    await readUntil(await fetch(`${busy.url}events`), /(event: picture.*){4}/s);
+    for (const query of queries) await readUntil(await fetch(`${busy.url}events${query}`), /event: picture/);
+    await readUntil(await fetch(`${busy.url}events`), /(event: picture.*){3}/s);
     const pauses = drawnAt.slice(1).map((at, i) => at - (drawnAt[i] ?? 0));
     expect(Math.min(...pauses)).toBeGreaterThan(180);
   });
