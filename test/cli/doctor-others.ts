@@ -108,6 +108,7 @@ export const others: readonly Row[] = [
     { ...ruleIs({ isEnabled: false }), enableRule: failing(new TypeError("x")), ...mappingIs("Disabled") },
   ],
   ["there are many foreign schedules", schedulesAre(...many(6, (n) => ({ name: `foreign-${n}` })))],
+  ["there are more schedules than are read", schedulesAre(...many(1_000, () => ({})))],
   [
     "a name is long",
     {

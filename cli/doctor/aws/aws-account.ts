@@ -24,7 +24,8 @@ export type RuleFacts = Read<"ruleTo">;
 export type ScheduleFacts = Read<"schedules">[number];
 export type AlarmFacts = Read<"alarms">[number];
 
-const mostSchedules = 1_000;
+/** Of a group no more are read. */
+export const mostSchedules = 1_000;
 
 /** AWS as it is; reads everything with the caller's own rights. A function that hangs is waited for until the signal comes. */
 export function awsAccount(given: AwsConfig, cluster: string, ended?: AbortSignal) {
