@@ -127,7 +127,8 @@ export class KubernetesTransport {
             cancelTimer = timer(late, timeout);
             onPiece(length);
           });
-        const read = ignoreBody && status < 300 ? skip(response) : limitedText(unzipped(response));
+        const most = onPiece ? longestText : longestAnswer;
+        const read = ignoreBody && status < 300 ? skip(response) : limitedText(unzipped(response), most);
         read.then((text) => resolve({ status, headers: response.headers, body: text }), reject);
       });
       call.end(request.body);
@@ -185,8 +186,10 @@ function unzipped(response: IncomingMessage): Readable {
   return pipeline(response, createGunzip(), () => {});
 }
 
-/** Many times the largest page of nodes; no valid answer is longer. */
-export const longestAnswer = 64 * 1024 * 1024;
+/** Many times the largest object that etcd accepts. What is parsed takes several times as much of a function's memory. */
+export const longestAnswer = 16 * 1024 * 1024;
+/** Text is not parsed, and a log has no pages. */
+const longestText = 64 * 1024 * 1024;
 
 /** A body was larger than any that we expect; the same call would only read it again. */
 export class TooLongError extends TryAgainError {}

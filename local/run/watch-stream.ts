@@ -6,6 +6,7 @@ import {
   type ClusterLogin,
   KubernetesTransport,
   limitedText,
+  longestAnswer,
   TooLongError,
   whileNotAborted,
 } from "../../lambda/kubernetes/transport.ts";
@@ -20,8 +21,6 @@ const failure = v.object({ code: v.fallback(v.number(), 500), message: reason })
 const lasts = minutes(5);
 /** A bookmark comes once a minute: a stream that is silent for longer is broken, or shows nothing any more. */
 const longestSilence = seconds(90);
-/** Many times the largest object that etcd accepts. */
-const longestLine = 16 * 1024 * 1024;
 
 export type StreamOptions = Readonly<{
   login: ClusterLogin;
@@ -68,7 +67,7 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string,
     const lines = decoder.decode(piece, { stream: true }).split("\n");
     lines[0] = rest + lines[0];
     rest = lines.pop() ?? "";
-    if (rest.length > longestLine) throw new TooLongError("a line of the watch has no end");
+    if (rest.length > longestAnswer) throw new TooLongError("a line of the watch has no end");
     yield* lines.filter((line) => line !== "");
   }
 }

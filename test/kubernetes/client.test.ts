@@ -134,8 +134,8 @@ describe("the client", () => {
       sendEndlessly(response);
     };
     await expect(world.client.call(list, in30s)).rejects.toMatchObject({
-      message: "GET /api/v1/nodes: the body is longer than 67108864 bytes",
-      cause: { message: "the body is longer than 67108864 bytes" },
+      message: "GET /api/v1/nodes: the body is longer than 16777216 bytes",
+      cause: { message: "the body is longer than 16777216 bytes" },
     });
     expect(calls).toBe(1);
   });

@@ -98,7 +98,7 @@ describe("a list", () => {
   });
 
   it("asks for smaller pages from the one on whose answer was too long, down to one node", async () => {
-    const tooLong = new TooLongError("the body is longer than 67108864 bytes");
+    const tooLong = new TooLongError("the body is longer than 16777216 bytes");
     const limits = async (...answers: readonly unknown[]) => {
       const { names, calls, error } = await listBy(5, ...answers);
       return { names, error, asked: calls.map(({ query }) => `${query?.limit} ${query?.continue ?? "-"}`) };
