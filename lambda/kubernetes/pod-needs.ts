@@ -15,15 +15,22 @@ export function reducePod({ metadata, spec }: Pod, fullBudgets: readonly Budget[
   // Whatever starts a pod again has it restarted always: Kubernetes allows nothing else there.
   const runsOnce = owner === undefined || owner.kind === "Job" || spec.restartPolicy !== "Always";
   const fixed = needsNoPlace ? undefined : whyFixed(metadata, { owner: owner?.kind, runsOnce, fullBudgets });
-  return {
+  const requests = requestsOf(spec);
+  const reduced: Bound = {
     node: spec.nodeName,
-    requests: requestsOf(spec),
+    requests,
     needsNoPlace,
     ...(fixed && { fixed }),
     ...(!needsNoPlace && runsOnce && { runsOnce }),
     needs: needsNoPlace ? nothing : needsOf(metadata, spec),
   };
+  if (isShort(reduced)) return reduced;
+  const { cpu = 0, memory = 0 } = requests;
+  return { ...reduced, requests: { cpu, memory }, needs: { ...nothing, isUnknown: true } };
 }
+
+/** Whoever may create pods may write a megabyte into each, and all of a cluster must fit into memory together. */
+export const isShort = (kept: unknown): boolean => JSON.stringify(kept).length <= 5_000;
 
 const nothing: Needs = { labels: {}, tolerations: [] };
 

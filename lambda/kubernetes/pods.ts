@@ -3,7 +3,7 @@ import type { Bound } from "../core/room.ts";
 import type { KubernetesCaller } from "./client.ts";
 import { isStatus } from "./error.ts";
 import { itemsOf } from "./lists.ts";
-import { reducePod } from "./pod-needs.ts";
+import { isShort, reducePod } from "./pod-needs.ts";
 import { type Budget, budgetSchema, podSchema } from "./pod-objects.ts";
 
 export type KubernetesPodsOptions = Readonly<{ api: KubernetesCaller; pageSize?: number }>;
@@ -11,6 +11,8 @@ export type KubernetesPodsOptions = Readonly<{ api: KubernetesCaller; pageSize?:
 const podsPath = "/api/v1/pods";
 const budgetsPath = "/apis/policy/v1/poddisruptionbudgets";
 const bound = "spec.nodeName!=,status.phase!=Succeeded,status.phase!=Failed";
+
+const anyPod = { matchLabels: {}, matchExpressions: [] };
 
 const noRight: Unavailable = {
   unavailable:
@@ -33,7 +35,8 @@ export class KubernetesPods implements Pods {
     return unlessRefused(async () => {
       const full: Budget[] = [];
       for await (const budget of itemsOf(api, budgets, context))
-        if (budget.status.disruptionsAllowed === 0) full.push(budget);
+        if (budget.status.disruptionsAllowed === 0)
+          full.push(isShort(budget.spec) ? budget : { ...budget, spec: { selector: anyPod } });
       const pods: Bound[] = [];
       for await (const pod of itemsOf(api, boundPods, context)) pods.push(reducePod(pod, full));
       return pods;

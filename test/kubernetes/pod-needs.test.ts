@@ -52,6 +52,23 @@ describe("a pod requests", () => {
   });
 });
 
+it.each([
+  [
+    "tolerations",
+    { tolerations: Array.from({ length: 500 }, (_, n) => ({ key: `${n}`, operator: "Exists" })) },
+  ],
+  ["labels", { nodeSelector: { "x.io/x": "x".repeat(5_000) } }],
+  ["resources", { overhead: Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`x.io/${n}`, "1"])) }],
+])("a pod is kept in memory without what it needs where it names %s without end", (_, spec) => {
+  const kept = reduced({ containers: [requesting("1", "1Mi")], ...spec });
+  expect(kept).toMatchObject({
+    node: "a",
+    requests: { cpu: 1_000, memory: 2 ** 20 },
+    needs: { isUnknown: true },
+  });
+  expect(JSON.stringify(kept).length).toBeLessThan(300);
+});
+
 describe("a pod needs no other place", () => {
   it.each([
     ["of a DaemonSet", ownedBy("DaemonSet")],
