@@ -91,13 +91,13 @@ export function lookAtNodes(
   const account = before ?? noAccount(now);
   const present = new Set(nodes.map(({ name }) => name));
   const leftAlone = onlyWhere(account.leftAlone, (name, until) => present.has(name) && until > now);
-  const isAlone = (name: string) => Object.hasOwn(leftAlone, name);
+  const isAlone = (name: string) => ofNode(leftAlone, name) !== undefined;
   const podsOf = Map.groupBy(pods, ({ node }) => node);
   const allSuperfluous = superfluousNodes(nodes, podsOf);
   const superfluous = allSuperfluous.filter(({ name }) => !isAlone(name));
   const { relaunchCost } = prices;
   // A node that was too large was replaced: it is not superfluous now that it is gone.
-  const went = Object.keys(account.letGo).filter((name) => account.wasted[name] === undefined);
+  const went = Object.keys(account.letGo).filter((name) => ofNode(account.wasted, name) === undefined);
   const taken = went.filter((name) => !present.has(name)).length;
   const launched = Math.max(0, nodes.length - account.nodes + taken);
   const { ended, ...pauses } = pausesAfter(account.pauses, {
@@ -124,7 +124,7 @@ export function lookAtNodes(
   for (const room of others) {
     const share = isOfOneSize ? 0 : shareWasted(room, podsOf.get(room.name) ?? []);
     if (share === 0) continue;
-    const time = (account.wasted[room.name] ?? 0) + Math.round(share * step);
+    const time = (ofNode(account.wasted, room.name) ?? 0) + Math.round(share * step);
     wasted[room.name] = time;
     const price = priceOf(podsOf.get(room.name), prices);
     const dueAt = after(now, Math.ceil((price.worth - time) / share));
@@ -134,7 +134,7 @@ export function lookAtNodes(
   const verdicts: Verdict[] = [];
   const letGo: Record<string, Date> = {};
   for (const { name, price, dueAt, was, consolidatable } of removals) {
-    const letGoAt = account.letGo[name];
+    const letGoAt = ofNode(account.letGo, name);
     if (price.fixed) verdicts.push({ name, isLetGo: false, because: `${was}; ${price.fixed}` });
     else if (dueAt > now) verdicts.push({ name, isLetGo: false, dueAt, because: `${was}; ${price.words}` });
     else if (letGoAt && isNotTaken(letGoAt, consolidatable, now)) {
@@ -152,7 +152,7 @@ export function lookAtNodes(
   const bounded = { wasted: most(wasted), letGo, leftAlone: most(leftAlone) };
   const since: AutoFigures = {
     superfluous: Math.max(0, account.pauses.open.length - account.pauses.gone - went.length) * step,
-    letGo: Object.keys(letGo).filter((name) => account.letGo[name] === undefined).length,
+    letGo: Object.keys(letGo).filter((name) => !ofNode(account.letGo, name)).length,
     ...sparedIn({
       ...{ before: account.pauses, ended, launched },
       ...{ needed, neededBefore: account.needed ?? needed },
@@ -214,6 +214,10 @@ export const withoutNodes = ({ at, pauses }: Account): Account => ({
   ...noAccount(at),
   pauses: { ...noPauses, learned: pauses.learned },
 });
+
+/** What is remembered of a node. One may be called constructor, which each object has. */
+const ofNode = <T>(map: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(map, name) ? map[name] : undefined;
 
 const onlyWhere = <T>(
   map: Readonly<Record<string, T>>,

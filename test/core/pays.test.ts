@@ -17,15 +17,15 @@ const small = room("small", { allocatable: { cpu: 3_900, memory: 15e9, pods: 58 
 
 /** Looks once a minute at nodes that do not change, and returns the minute in which each is let go. */
 function letGoAfter(nodes: readonly Room[], pods: readonly Bound[], lasts: Duration): Record<string, number> {
-  const found: Record<string, number> = {};
+  const found = new Map<string, number>();
   let account: Account | undefined;
   for (let now = noon; now <= after(noon, lasts); now = after(now, minutes(1))) {
     const look = lookAtNodes(account, nodes, pods, prices, now);
     account = look.account;
     for (const { name, isLetGo } of look.verdicts)
-      if (isLetGo) found[name] ??= (now.getTime() - noon.getTime()) / minutes(1);
+      if (isLetGo && !found.has(name)) found.set(name, (now.getTime() - noon.getTime()) / minutes(1));
   }
-  return found;
+  return Object.fromEntries(found);
 }
 
 describe("a superfluous node", () => {
@@ -36,6 +36,15 @@ describe("a superfluous node", () => {
 
   test("goes after the price of a relaunch when it is empty", () => {
     expect(letGoAfter(both, [pod("a", 7_000)], hours(1))).toEqual({ b: 5 });
+  });
+
+  test("goes whatever its name is: each object has a constructor, too", () => {
+    const withJob = [pod("constructor", 3_000), pod("small", 3_000, { fixed: "a Job runs on it" })];
+    const named = room("constructor");
+    const wentOf = (nodes: readonly Room[], pods: readonly Bound[]) =>
+      Object.entries(letGoAfter(nodes, pods, hours(1)));
+    expect(wentOf([room("a"), named], [pod("a", 7_000)])).toEqual([["constructor", 5]]);
+    expect(wentOf([named, small], withJob)).toEqual([["constructor", 16]]);
   });
 
   test("stays where its pods fit nowhere else", () => {
