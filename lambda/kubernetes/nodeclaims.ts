@@ -30,6 +30,9 @@ const moment = v.pipe(
 );
 const conditionSchema = v.object({ type: v.string(), status: v.string(), lastTransitionTime: moment });
 
+/** Records name instances and nodes: one with a longer name could not be written, and no pass over its scope would end. */
+const noLongerThan = (most: number) => v.optional(v.fallback(v.pipe(v.string(), v.maxLength(most)), ""), "");
+
 const nodeClaimSchema = v.object({
   metadata: v.object({
     name: v.string(),
@@ -48,8 +51,8 @@ const nodeClaimSchema = v.object({
   ),
   status: v.optional(
     v.object({
-      providerID: v.optional(v.string(), ""),
-      nodeName: v.optional(v.string(), ""),
+      providerID: noLongerThan(300),
+      nodeName: noLongerThan(253),
       allocatable: v.nullish(v.record(v.string(), v.union([v.string(), v.number()])), {}),
       conditions: v.nullish(v.array(conditionSchema), []),
     }),

@@ -62,6 +62,14 @@ describe("the NodeClaims of a scope", () => {
     expect(calls[0]?.query).toMatchObject({ labelSelector: "karpenter.sh/nodepool in (default)" });
   });
 
+  it("name no node and no instance that a record has no room for", async () => {
+    const status = { providerID: `aws:///a/${"i".repeat(300)}`, nodeName: "n".repeat(254) };
+    const { nodeClaims } = aCluster(() => list([aClaim("a", status)]));
+    const [claim] = [await nodeClaims.list("cluster", soon)].flat();
+    expect(claim).not.toHaveProperty("instance");
+    expect(claim).not.toHaveProperty("node");
+  });
+
   it("say what room their nodes have for pods, and whether pods may be placed there", async () => {
     const { metadata } = aClaim("a");
     const allocatable = { cpu: "3920m", memory: "1Gi", pods: "58" };
