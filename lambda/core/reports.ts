@@ -47,13 +47,12 @@ export function reportPlan(context: PassContext, plan: Plan, { launches = [], is
 
 const metricOf = { start: "HoldsStarted", extend: "HoldsExtended", cap: "HoldsCapped" } as const;
 
-/** What was done to nodes, and how long the first marks of a hold took, once all of its nodes are marked. */
+/** What was done to nodes, and how long the first marks of a hold took; at least so long, where there was no time for all. */
 export function reportChanged({ metrics, clock, log }: PassContext, plan: Plan, changed: Changed): void {
   const { counted, steps, record } = plan;
-  const { left, failed } = changed;
   if (!isDeepStrictEqual(changed, nothingChanged))
     log.info("nodes changed", { scope: record.scope, holdId: record.hold?.id, ...changed });
-  if (!steps.includes("start") || left || failed > 0 || counted.length === 0) return;
+  if (!steps.includes("start") || changed.failed > 0 || counted.length === 0) return;
   const first = counted.map(({ launchedAt }) => launchedAt).reduce(earlier);
   metrics.add("LaunchToProtectedMs", Math.max(0, clock.now().getTime() - first.getTime()));
 }

@@ -1,7 +1,8 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { type HoldEvent, withChange } from "../../lambda/core/events.ts";
 import type { MetricName } from "../../lambda/core/metrics.ts";
+import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
 import type { Launch } from "../../lambda/core/ports.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
 import type { HoldChange, ScopeRecord } from "../../lambda/core/record.ts";
@@ -83,6 +84,15 @@ describe("the metrics of launches", () => {
     await other.pass(0.1, [launchAt(0), launchAt(0.05)]);
     await other.pass(1, [launchAt(1)]);
     expect(other.metrics.all("LaunchToProtectedMs")).toEqual([seconds(6)]);
+  });
+
+  it("measure it also where there is no time for all of them: an alarm waits for it", async () => {
+    const { context, metrics, world } = aWorld();
+    world.time = at(2);
+    const nodes = context().nodes;
+    vi.spyOn(nodes, "change").mockResolvedValue({ ...nothingChanged, left: true });
+    await reconcile({ ...context(), nodes }, "cluster", { launches: [launchAt(0)] });
+    expect(metrics.all("LaunchToProtectedMs")).toEqual([minutes(2)]);
   });
 });
 
