@@ -21,17 +21,19 @@ export function compare(ours: ArmRuns, theirs: ArmRuns, weights: Weights): Ratio
   });
   if (pairs.length === 0) return undefined;
   const sum = (at: 0 | 1) => pairs.reduce((total, pair) => total + pair[at], 0);
-  const ratio = sum(0) / sum(1);
-  const spread = pairs.length > 1 ? spreadOf(pairs.map(([a, b]) => a / b)) : spreadOfOneSeed;
+  const ratio = times(sum(0), sum(1));
+  const spread = pairs.length > 1 ? spreadOf(pairs.map(([a, b]) => times(a, b))) : spreadOfOneSeed;
   const isDifferent = Math.abs(ratio - 1) > spread;
   return { ratio, spread, verdict: !isDifferent ? "no difference" : ratio < 1 ? "less" : "more" };
 }
 
-/** The cheapest arm of Karpenter's own settings, or of the holder's, in the mean over the seeds. */
-export function cheapest({ arms }: Group, whose: "own" | "holder", weights: Weights): ArmRuns | undefined {
-  const seeds = Math.max(...arms.map(({ runs }) => runs.length));
+/** Where nothing runs both cost nothing. */
+const times = (ours: number, theirs: number): number => (ours === theirs ? 1 : ours / theirs);
+
+/** The cheapest arm of Karpenter's own settings, in the mean over the seeds, of those that ran the most seeds. */
+export function cheapestOwn({ arms }: Group, weights: Weights): ArmRuns | undefined {
+  const own = arms.filter(({ arm }) => !isHolder(arm));
+  const seeds = Math.max(...own.map(({ runs }) => runs.length));
   const cost = ({ runs }: ArmRuns) => meanOf(runs, (run) => costOf(run, weights));
-  return arms
-    .filter(({ arm, runs }) => isHolder(arm) === (whose === "holder") && runs.length === seeds)
-    .toSorted((a, b) => cost(a) - cost(b))[0];
+  return own.filter(({ runs }) => runs.length === seeds).toSorted((a, b) => cost(a) - cost(b))[0];
 }

@@ -2,7 +2,7 @@ import { element, hint, short } from "../../../report/markup.ts";
 import { picture, text } from "../../../report/page/picture.ts";
 import { formatNumber, numberTicks, type Scale, scaleOf } from "../../../report/scale.ts";
 import { costOf, evictions, nodeTime, usualWeights } from "../cost.ts";
-import { cheapest } from "./compare.ts";
+import { cheapestOwn } from "./compare.ts";
 import { type ArmRuns, type Group, isHolder, meanOf } from "./groups.ts";
 import { type Box, placeLabels } from "./labels.ts";
 import { armColours, colourOf } from "./palette.ts";
@@ -61,7 +61,7 @@ const isNear = (one: ArmRuns, best: ArmRuns | undefined): boolean => {
 };
 
 function drawPanel(group: Group, y: number): Readonly<{ svg: string; description: string }> {
-  const best = cheapest(group, "own", usualWeights);
+  const best = cheapestOwn(group, usualWeights);
   const points = group.arms.filter((arm) => isNear(arm, best)).map(pointOf);
   const frame: Frame = { left: 52, right: width - 14, top: y + 34, bottom: y + panelHeight - 56 };
   const xTicks = ticksAround(points.map(({ x }) => x));

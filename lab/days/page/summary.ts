@@ -1,6 +1,6 @@
 import { markdownTable } from "../../../scripts/markdown-table.ts";
-import { costOf, nodeTime, usualWeights } from "../cost.ts";
-import { cheapest } from "./compare.ts";
+import { nodeTime, usualWeights } from "../cost.ts";
+import { cheapestOwn, compare } from "./compare.ts";
 import { type ArmRuns, type Group, meanOf } from "./groups.ts";
 import { whole } from "./table.ts";
 
@@ -16,7 +16,7 @@ const shown: Readonly<Record<string, string>> = {
 /** The groups of the picture in a small table: means over the seeds, the cost against the best of Karpenter's own. */
 export function summaryOf(groups: readonly Group[]): string {
   const lines = groups.flatMap((group) => {
-    const best = cheapest(group, "own", usualWeights);
+    const best = cheapestOwn(group, usualWeights);
     const order = Object.keys(shown);
     return group.arms
       .filter(({ arm }) => shown[arm] !== undefined)
@@ -33,14 +33,14 @@ export function summaryOf(groups: readonly Group[]): string {
   ].join("\n\n");
 }
 
-function lineOf({ arm, runs }: ArmRuns, karpenter: string, best: ArmRuns | undefined): readonly string[] {
-  const cost = (some: ArmRuns["runs"]) => meanOf(some, (run) => costOf(run, usualWeights));
+function lineOf(ours: ArmRuns, karpenter: string, best: ArmRuns | undefined): readonly string[] {
+  const { arm, runs } = ours;
   return [
     karpenter.replace(/\.\d+$/, ""),
     shown[arm] ?? arm,
     whole(meanOf(runs, ({ evicted }) => evicted)),
     whole(meanOf(runs, ({ jobsKilled }) => jobsKilled)),
     whole(meanOf(runs, nodeTime)),
-    best ? (cost(runs) / cost(best.runs)).toFixed(2) : "–",
+    (best && compare(ours, best, usualWeights)?.ratio.toFixed(2)) ?? "–",
   ];
 }

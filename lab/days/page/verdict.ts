@@ -1,6 +1,6 @@
 import { markdownTable } from "../../../scripts/markdown-table.ts";
 import { costOf, usualWeights, type Weights, weightsName } from "../cost.ts";
-import { cheapest, compare, type Ratio } from "./compare.ts";
+import { cheapestOwn, compare, type Ratio } from "./compare.ts";
 import { type ArmRuns, type Group, isHolder, meanOf } from "./groups.ts";
 import { whole } from "./table.ts";
 
@@ -21,8 +21,8 @@ export function verdictOf(groups: readonly Group[]): readonly string[] {
 }
 
 function rowOf(group: Group): readonly Row[] {
-  const best = cheapest(group, "own", usualWeights);
-  const bestOfDear = cheapest(group, "own", dearEvictions);
+  const best = cheapestOwn(group, usualWeights);
+  const bestOfDear = cheapestOwn(group, dearEvictions);
   if (!best || !bestOfDear) return [];
   const holders = group.arms
     .filter(({ arm }) => isHolder(arm))
