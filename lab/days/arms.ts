@@ -187,10 +187,14 @@ export function armOf(name: string): Arm | undefined {
 
 /** Why an arm of any durations cannot be played. */
 export function problemsOf({ disruption, holder }: Arm): readonly string[] {
-  const { consolidateAfter } = disruption;
+  const { consolidateAfter, budgets = [] } = disruption;
   const isKarpenters = /^(\d+[hms])+$/.test(consolidateAfter);
+  const lengths = budgets.flatMap(({ duration }) => duration ?? []);
   return [
     ...(isKarpenters ? [] : [`consolidateAfter must be like 90s, 20m or 24h, not "${consolidateAfter}"`]),
+    ...lengths
+      .filter((length) => !/^(?=\d)(\d+h)?(\d+m)?$/.test(length))
+      .map((length) => `a budget's duration must be like 30m, 13h or 1h30m, not "${length}"`),
     ...(holder ? checkSettings({ cluster: "lab", ...holder }).problems : []),
   ];
 }

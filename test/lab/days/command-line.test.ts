@@ -44,6 +44,8 @@ describe("the command line", () => {
     [["--pods", "test"], "There is no file test."],
     [["--arms", "auto,hold-30h"], "hold-30h cannot be played: hold must be"],
     [["--arms", "consolidate-after-1d"], "consolidateAfter must be like 90s, 20m or 24h"],
+    [["--arms", "budget-closed-at-9-for-1d"], "a budget's duration must be like 30m, 13h or 1h30m"],
+    [["--arms", "budget-closed-at-9-for-90s"], "a budget's duration must be like 30m, 13h or 1h30m"],
   ])("refuses %j", (words, message) => {
     expect(() => parse(...words)).toThrow(message);
   });
