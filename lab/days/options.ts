@@ -98,10 +98,17 @@ function typesFrom(text: string): readonly string[] {
   throw new InvalidArgumentError("Give either worlds or instance types, not both.");
 }
 
+const isCount = (number: number): boolean => Number.isSafeInteger(number) && number > 0;
+
 function wholeNumbers(text: string): readonly number[] {
   const numbers = text.split(",").map(Number);
-  if (numbers.every((number) => Number.isInteger(number) && number > 0)) return [...new Set(numbers)];
+  if (numbers.every(isCount)) return [...new Set(numbers)];
   throw new InvalidArgumentError("It must be whole numbers above 0, separated by commas.");
+}
+
+function wholeNumber(text: string): number {
+  if (isCount(Number(text))) return Number(text);
+  throw new InvalidArgumentError("It must be a whole number above 0.");
 }
 
 function secondsOf(text: string): number {
@@ -144,7 +151,7 @@ export const command = (): Command =>
     .addOption(new Option("--seed <list>", "seeds of trace and engine (1)").argParser(wholeNumbers))
     .addOption(
       new Option("--parallel <count>", "runs at once; each needs a core and about a gigabyte")
-        .argParser((text) => wholeNumbers(text)[0])
+        .argParser(wholeNumber)
         .default(availableParallelism(), "all cores"),
     )
     .option("--json", "print one line of JSON for each run instead of tables")

@@ -22,7 +22,7 @@ const length = number(
   (value) => value > 0 && value <= longest,
 );
 const wholeFrom = (least: number) =>
-  number(`a whole number from ${least}`, (value) => Number.isInteger(value) && value >= least);
+  number(`a whole number from ${least}`, (value) => Number.isSafeInteger(value) && value >= least);
 const count = wholeFrom(0);
 const share = number("a share from 0 to 1", (value) => value >= 0 && value <= 1);
 const expectedName = "a name of lower case letters, digits, dashes and dots, at most 50";
@@ -85,7 +85,8 @@ const job = only({
 
 const traceSchema = only({
   about: v.optional(v.string("text")),
-  lasts: length,
+  /** The engine divides it into hundredths, and the sum of those of a fraction may be more than the whole. */
+  lasts: v.pipe(length, v.transform(Math.ceil)),
   services: list(service),
   jobs: list(job),
   daemons: list(only({ name, cpu: quantity, memory: quantity })),

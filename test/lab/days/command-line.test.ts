@@ -39,6 +39,8 @@ describe("the command line", () => {
     [["--types", "one,m.large"], "not both"],
     [["--karpenter", "1.99"], 'There is no version "1.99"'],
     [["--seed", "0"], "whole numbers above 0"],
+    [["--seed", "1e30"], "whole numbers above 0"],
+    [["--parallel", "1,2"], "It must be a whole number above 0."],
     [["--lasts", "soon"], "It must be seconds"],
     [["--pods", "no/such.csv"], "There is no file no/such.csv."],
     [["--pods", "test"], "There is no file test."],

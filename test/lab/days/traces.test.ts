@@ -127,6 +127,11 @@ it.each(["utf8", "utf16le"] as const)("a file may begin with a byte order mark: 
   expect({ lasts, services }).toEqual({ lasts: 60, services: [] });
 });
 
+it("lasts whole seconds, so that its last hundredth is played", () => {
+  // 3600.016 * 100 / 100 is more than 3600.016, and the engine plays nothing after the end.
+  expect(parseTrace({ lasts: 3600.016 }, "trace.json").lasts).toBe(3_601);
+});
+
 it("names may have dots, as in Kubernetes", () => {
   const jobs = [{ name: "nightly.v1-2", at: 0, runs: 5, cpu: 1 }];
   expect(parseTrace({ lasts: 60, jobs }, "trace.json").jobs).toEqual(jobs);
@@ -147,6 +152,7 @@ describe("a file that is no trace", () => {
     [web({ starts: 1e12 }), "services[0].starts must be a time in seconds from 0, of at most a year"],
     [{ lasts: 60, job: [] }, "job is unknown: did you mean jobs?"],
     [web({ replicas: 1.5 }), "services[0].replicas must be a whole number from 0"],
+    [web({ replicas: 1e20 }), "services[0].replicas must be a whole number from 0"],
     [
       { lasts: 60, services: [{ name: "web", replica: 1, cpu: "1" }] },
       "services[0].replicas is missing; services[0].replica is unknown: did you mean replicas?",
