@@ -159,7 +159,7 @@ export const command = (): Command =>
     .option("--results <file>", "where results are stored", resultsFile)
     .option(
       "--page",
-      "measure nothing; write docs/lab.md and its picture from the stored results of the whole comparison",
+      "measure nothing; write docs/lab.md, its picture and the table in README.md from the stored results of the whole comparison",
     )
     .option("--into <folder>", "with --page: write into that folder instead")
     .addHelpText("after", () => `\n${[armsHelp(), typesHelp()].join("\n\n")}`)

@@ -62,14 +62,15 @@ function page(runs: readonly Prepared[], results: Results, into: string | undefi
 }
 
 async function specsFor(options: Options): Promise<readonly Spec[]> {
-  const { trace, pods, arms, karpenter, types, seed, into } = options;
+  const { trace, pods, arms, karpenter, types, seed, page: isPage, into } = options;
+  const refused = (problem: string) => new BadInputError("These flags cannot be used", [problem]);
   if (pods === undefined && (options.from ?? options.lasts) !== undefined)
-    throw new BadInputError("These flags cannot be used", ["--from and --lasts need --pods"]);
-  if (pods !== undefined && trace !== undefined)
-    throw new BadInputError("These flags cannot be used", ["give either --trace or --pods"]);
-  if (into !== undefined && !options.page)
-    throw new BadInputError("These flags cannot be used", ["--into needs --page"]);
+    throw refused("--from and --lasts need --pods");
+  if (pods !== undefined && trace !== undefined) throw refused("give either --trace or --pods");
+  if (into !== undefined && !isPage) throw refused("--into needs --page");
   const isChosen = [trace, pods, arms, karpenter, types, seed].some((one) => one !== undefined);
+  if (isChosen && isPage && into === undefined)
+    throw refused("--page of a part of the comparison needs --into");
   if (!isChosen) return wholeComparison(labVersions);
   const sources: readonly Source[] = pods
     ? [await partOf(pods, options)]
@@ -81,8 +82,7 @@ async function specsFor(options: Options): Promise<readonly Spec[]> {
     types: types ?? ["one"],
     seeds: seed ?? [1],
   });
-  if (specs.length === 0)
-    throw new BadInputError("These flags cannot be used", ["no chosen Karpenter is new enough for the arms"]);
+  if (specs.length === 0) throw refused("no chosen Karpenter is new enough for the arms");
   return specs;
 }
 

@@ -111,6 +111,7 @@ describe("a whole call", () => {
   it.each([
     ["--trace shrink --arms balanced --karpenter 1.13", "no chosen Karpenter is new enough for the arms"],
     ["--into build", "--into needs --page"],
+    ["--page --arms auto", "--page of a part of the comparison needs --into"],
   ])("refuses %s", async (flags, problem) => {
     expect(await run(...flags.split(" "))).toMatchObject({
       code: 2,
