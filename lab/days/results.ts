@@ -7,10 +7,13 @@ import type { Prepared } from "./spec.ts";
 export class Results {
   readonly #file: string;
   readonly #byKey = new Map<string, RunResult>();
+  /** Ends a last line that was cut off. */
+  #before = "";
 
   constructor(file: string) {
     this.#file = file;
     const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+    if (text !== "" && !text.endsWith("\n")) this.#before = "\n";
     for (const result of text.split("\n").flatMap((line) => parseRunResult(line) ?? []))
       if (isProof(result)) this.#byKey.set(result.key, result);
   }
@@ -23,7 +26,8 @@ export class Results {
 
   add(result: RunResult): void {
     mkdirSync(dirname(this.#file), { recursive: true });
-    appendFileSync(this.#file, `${JSON.stringify(result)}\n`);
+    appendFileSync(this.#file, `${this.#before}${JSON.stringify(result)}\n`);
+    this.#before = "";
     this.#byKey.set(result.key, result);
   }
 }
