@@ -37,14 +37,25 @@ const apart = "jobs";
 const careFor = ({ jobs }: Arm) =>
   jobs === "marked" ? ({ doNotDisrupt: true } as const) : jobs === "apart" ? { pool: apart } : {};
 
+/**
+ * Where the nodes of pods that name no NodePool are launched: of NodePools of equal weight Karpenter takes the last by name.
+ * Beside Jobs that are kept apart services must name it, or they would run in the NodePool of the Jobs.
+ */
+const poolOfOthers = (trace: Trace) =>
+  poolsOf({ ...trace, jobs: [] })
+    .toSorted()
+    .at(-1);
+
 /** The configuration of one run: every NodePool of the trace has the arm's settings. */
 export function engineConfig({ trace, arm, types, seed }: RunOptions): EngineConfig {
   const { driftAlone: isDriftAlone = false, ...played } = trace;
   const { consolidateAfter, consolidationPolicy = "WhenEmptyOrUnderutilized", budgets = [] } = arm.disruption;
   const own = isDriftAlone ? [driftAlone] : budgets;
   const jobs = played.jobs.map((job) => ({ ...job, ...careFor(arm) }));
+  const beside = arm.jobs === "apart" ? { pool: poolOfOthers(trace) } : {};
+  const services = played.services.map((service) => ({ ...beside, ...service }));
   return {
-    trace: { ...played, jobs },
+    trace: { ...played, services, jobs },
     seed,
     warmup: 1_800,
     start,

@@ -104,7 +104,11 @@ it("owners mark the pods of all Jobs, and of no service, beside any arm", () => 
 it("owners keep all Jobs apart from services, in a NodePool where only empty nodes go", () => {
   const { trace, pools } = configOf("budget-hourly-jobs-apart", "day");
   expect(new Set(trace.jobs.map(({ pool }) => pool))).toEqual(new Set(["jobs"]));
-  expect(new Set(trace.services.map(({ pool }) => pool))).toEqual(new Set([undefined, "memory"]));
+  // Karpenter launches nodes for pods of any NodePool in the last one by its name, and that must not be the one of the Jobs.
+  expect(new Set(trace.services.map(({ pool }) => pool))).toEqual(new Set(["memory"]));
+  const [web] = configOf("budget-hourly-jobs-apart", "half-hour").trace.services;
+  expect(web?.pool).toBe("default");
+  expect(configOf("budget-hourly", "half-hour").trace.services[0]?.pool).toBeUndefined();
   expect(Object.fromEntries(pools.map((pool) => [pool.name, pool.consolidationPolicy]))).toEqual({
     default: "WhenEmptyOrUnderutilized",
     memory: "WhenEmptyOrUnderutilized",
