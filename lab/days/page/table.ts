@@ -31,7 +31,9 @@ export function tableOf(group: Group): string {
   const rows = group.arms.map(({ arm, runs }) => [
     `\`${arm}\`${runs.length < seeds ? ` (${runs.length} of ${seeds} seeds)` : ""}`,
     ...columns.map(([, of, write]) => write(meanOf(runs, of))),
-    ...spread.map(() => whole(spreadOf(runs.map((run) => costOf(run, usualWeights))))),
+    ...spread.map(() =>
+      runs.length > 1 ? whole(spreadOf(runs.map((run) => costOf(run, usualWeights)))) : "–",
+    ),
     ratio(meanOf(runs, timesLeast)),
   ]);
   return markdownTable(head, rows, head.map((_, i) => i).slice(1));
