@@ -31,7 +31,7 @@ const driftAlone: Budget = { nodes: "0", reasons: ["Empty", "Underutilized"] };
 export type RunOptions = Readonly<{ trace: Trace; arm: Arm; types: readonly InstanceType[]; seed: number }>;
 
 /** The NodePool of Jobs that are kept apart. */
-const apart = "jobs";
+const apart = "jobs-apart";
 
 /** What the owners of Jobs do for them. */
 const careFor = ({ jobs }: Arm) =>

@@ -103,7 +103,7 @@ it("owners mark the pods of all Jobs, and of no service, beside any arm", () => 
 
 it("owners keep all Jobs apart from services, in a NodePool where only empty nodes go", () => {
   const { trace, pools } = configOf("budget-hourly-jobs-apart", "day");
-  expect(new Set(trace.jobs.map(({ pool }) => pool))).toEqual(new Set(["jobs"]));
+  expect(new Set(trace.jobs.map(({ pool }) => pool))).toEqual(new Set(["jobs-apart"]));
   // Karpenter launches nodes for pods of any NodePool in the last one by its name, and that must not be the one of the Jobs.
   expect(new Set(trace.services.map(({ pool }) => pool))).toEqual(new Set(["memory"]));
   const [web] = configOf("budget-hourly-jobs-apart", "half-hour").trace.services;
@@ -112,13 +112,16 @@ it("owners keep all Jobs apart from services, in a NodePool where only empty nod
   expect(Object.fromEntries(pools.map((pool) => [pool.name, pool.consolidationPolicy]))).toEqual({
     default: "WhenEmptyOrUnderutilized",
     memory: "WhenEmptyOrUnderutilized",
-    jobs: "WhenEmpty",
+    "jobs-apart": "WhenEmpty",
   });
-  // A trace may have a NodePool of this name itself.
+  // A trace may have a NodePool named jobs itself, also for services.
   const own = { ...traceOf("half-hour", 1), drifts: [{ at: 60, pool: "jobs" }] };
-  const arm = armOf("budget-hourly") as Arm;
-  const played = engineConfig({ trace: own, arm, types: typesOf("four"), seed: 1 }).pools;
-  expect(played.find(({ name }) => name === "jobs")?.consolidationPolicy).toBe("WhenEmptyOrUnderutilized");
+  const arm = armOf("budget-hourly-jobs-apart") as Arm;
+  const played = engineConfig({ trace: own, arm, types: typesOf("four"), seed: 1 });
+  expect(played.trace.services[0]?.pool).toBe("jobs");
+  expect(played.pools.find(({ name }) => name === "jobs")?.consolidationPolicy).toBe(
+    "WhenEmptyOrUnderutilized",
+  );
 });
 
 it("Balanced runs from 1.14 on", () => {
