@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/real/suites/*.suite.ts"],
+    globalSetup: ["test/support/temporary-folder.ts"],
     fileParallelism: false,
     testTimeout: 600_000,
     hookTimeout: 900_000,
