@@ -96,7 +96,8 @@ describe("the first line of an error says what failed, the second what to do:", 
       const exit = await commandLine(`${name} ${call}`.trim().split(" "), terminal);
       expect(terminal.reported).toMatch(/^error: .+\n.+/);
       // Of a call that is not understood, the help says what to do.
-      const [said, help] = terminal.reported.split(/\n(?:Nothing was changed\. )?See (?=`.+$)/);
+      const reported = terminal.reported.replace(/\nFlags follow the command: .+$/, "");
+      const [said, help] = reported.split(/\n(?:Nothing was changed\. )?See (?=`.+$)/);
       if (exit === 2) expect(help).toBe(`\`${`karpenter-node-holder ${name}`.trim()} --help\`.`);
       else expect([exit, help]).toEqual([1, undefined]);
       printed.push(`$ ${name} ${call}`, `${said}`, "");

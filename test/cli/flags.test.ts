@@ -25,7 +25,7 @@ const awsAccount = (_: unknown, __: string, ended?: AbortSignal) => {
   ends.push(ended);
   return account;
 };
-vi.doMock(replaced.account, () => ({ awsAccount }));
+vi.doMock(replaced.account, () => ({ awsAccount, mostSchedules: 1_000 }));
 const ownKubernetes = (...given: unknown[]) => {
   opened.push(given);
   return {};
