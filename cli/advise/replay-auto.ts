@@ -1,5 +1,6 @@
 import type { Duration } from "../../lambda/core/duration.ts";
-import { type Account, lookAtNodes, type Prices, withoutNodes } from "../../lambda/core/pays.ts";
+import { levels } from "../../lambda/core/pauses.ts";
+import { type Account, lookAtNodes, noAccount, type Prices, withoutNodes } from "../../lambda/core/pays.ts";
 import type { Bound, Room } from "../../lambda/core/room.ts";
 import type { Removal } from "./history.ts";
 
@@ -12,7 +13,7 @@ export class AutoLooks {
   readonly letGo = new Map<Removal, Date>();
   readonly #prices: Prices;
   readonly #learns: boolean;
-  #account: Account | undefined;
+  #account = noAccount(new Date(0));
   #launched = 0;
 
   constructor(prices: Prices, learns: boolean) {
@@ -31,9 +32,9 @@ export class AutoLooks {
     const pods = idle.flatMap(({ node, pods }) =>
       Array.from({ length: Math.round(pods) }, () => podOn(node)),
     );
-    const look = lookAtNodes(this.#countLaunches(names), rooms, [work, ...pods], this.#prices, now);
-    const { account, verdicts } = look;
-    this.#account = this.#learns ? account : { ...account, pauses: { ...account.pauses, learned: [] } };
+    const before = this.#countLaunches(names);
+    const { account, verdicts } = lookAtNodes(before, rooms, [work, ...pods], this.#prices, now);
+    this.#account = account;
     this.#launched = 0;
     for (const { name, isLetGo } of verdicts) {
       const removal = names.get(name);
@@ -44,14 +45,19 @@ export class AutoLooks {
 
   /** The hold has ended. */
   ended(): void {
-    this.#account &&= withoutNodes(this.#account);
+    this.#account = withoutNodes(this.#account);
   }
 
   /** The account as if exactly so many nodes had been launched since: history does not have the others. */
-  #countLaunches(idle: ReadonlyMap<string, unknown>): Account | undefined {
-    if (!this.#account) return undefined;
-    const taken = Object.keys(this.#account.letGo).filter((name) => !idle.has(name)).length;
-    return { ...this.#account, nodes: 1 + idle.size + taken - this.#launched };
+  #countLaunches(idle: ReadonlyMap<string, unknown>): Account {
+    const { letGo, pauses } = this.#account;
+    const taken = Object.keys(letGo).filter((name) => !idle.has(name)).length;
+    return {
+      ...this.#account,
+      nodes: 1 + idle.size + taken - this.#launched,
+      // Without what it learns, each relaunch is waited for.
+      pauses: this.#learns ? pauses : { ...pauses, learned: Array(levels).fill(0) },
+    };
   }
 }
 

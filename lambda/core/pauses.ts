@@ -52,7 +52,7 @@ export function pausesAfter(before: Pauses, news: News): Pauses & Readonly<{ end
   const lasting = before.open.slice(0, superfluous + gone);
   const ended = before.open.slice(lasting.length);
 
-  const learned = Array.from({ length: levels }, (_, level) => before.learned[level] ?? 0);
+  const learned = Array.from({ length: levels }, (_, level) => learnedAt(before, level, relaunchCost));
   for (const pause of before.open) {
     const age = ageAt(pause, now);
     const isOver = ended.includes(pause);
@@ -77,5 +77,9 @@ export function pausesAfter(before: Pauses, news: News): Pauses & Readonly<{ end
  * which it costs everybody, and nobody begins with more than one above the margin. So all pauses of a level together cost
  * at most four times the least and three relaunches, and up to the time between two looks for each pause.
  */
-export const waitsForRelaunch = ({ learned }: Pauses, level: number, relaunchCost: Duration): boolean =>
-  (learned[level] ?? 0) <= margin * relaunchCost;
+export const waitsForRelaunch = (pauses: Pauses, level: number, relaunchCost: Duration): boolean =>
+  level >= levels || learnedAt(pauses, level, relaunchCost) <= margin * relaunchCost;
+
+/** Before anything is known a relaunch is not waited for, because most pauses are long; one short pause changes that. */
+const learnedAt = ({ learned }: Pauses, level: number, relaunchCost: Duration): Duration =>
+  learned[level] ?? margin * relaunchCost + 1;

@@ -68,7 +68,7 @@ const mostNodes = 200;
 /** Looks may be late: a node has not wasted time for which nobody knows its load. */
 const longestStep: Duration = minutes(6);
 
-const noAccount = (now: Date): Account => ({
+export const noAccount = (now: Date): Account => ({
   at: now,
   nodes: 0,
   pauses: noPauses,
@@ -188,7 +188,7 @@ function priceOf(
     ...(moving.length > 0 ? [`${moving.length} ${moving.length === 1 ? "pod" : "pods"}`] : []),
   ];
   const price = `its removal is worth ${formatDuration(worth)}: ${parts.join(" and ")}`;
-  const notWaited = `a relaunch is not waited for, because nodes here are rarely needed again within ${relaunch}`;
+  const notWaited = `a relaunch is not waited for as long as nodes here are rarely needed again within ${relaunch}`;
   const words = [...(parts.length > 0 ? [price] : []), ...(isRelaunchPart ? [] : [notWaited])].join("; ");
   return { worth, words, ...(fixed && { fixed }) };
 }

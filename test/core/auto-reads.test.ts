@@ -7,7 +7,7 @@ import type { ScopeRecord } from "../../lambda/core/record.ts";
 import { accountOf } from "../../lambda/core/view.ts";
 import { aClaim, aHeldRecord, aNode, aRecord, aRequest, markOf, someRules } from "../support/builders.ts";
 import { at, nodesNamed, planAt } from "./plans.ts";
-import { aBound } from "./rooms.ts";
+import { aBound, waiting } from "./rooms.ts";
 
 const rules = someRules({ auto: true });
 const learnedAlone: Account = {
@@ -34,7 +34,7 @@ describe("with hold=auto, pods are read", () => {
       aClaim(name, { room: { ...room, allocatable: { cpu, pods: 9 } } });
     const two = { ...view, at: at(10), claims: [claim("a", 8), claim("b", 8)] };
     const nextAt = (since: Date) => {
-      const pauses = { ...noPauses, open: [{ since, level: 0 }] };
+      const pauses = { ...waiting.pauses, open: [{ since, level: 0 }] };
       const account = { ...learnedAlone, nodes: 2, pauses };
       return accountOf(two, { ...record, account }, rules, at(10)).nextReadAt;
     };
@@ -51,7 +51,11 @@ describe("with hold=auto, pods are read", () => {
   });
 
   it("and decide by what was there when they were read, also where the pass goes on much later", () => {
-    const open = { ...learnedAlone, nodes: 1, pauses: { ...noPauses, open: [{ since: at(4), level: 0 }] } };
+    const open = {
+      ...learnedAlone,
+      nodes: 1,
+      pauses: { ...waiting.pauses, open: [{ since: at(4), level: 0 }] },
+    };
     const before = { ...record, account: open };
     const claims = [aClaim("a", { room })];
     const letGoBy = (minute: number) =>

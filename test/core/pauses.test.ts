@@ -4,7 +4,7 @@ import { levels, mostPauses, noPauses, type Pauses, pausesAfter } from "../../la
 import { type Account, lookAtNodes } from "../../lambda/core/pays.ts";
 import type { Bound } from "../../lambda/core/room.ts";
 import fc from "../support/fast-check.ts";
-import { aBound, aRoom, noNeeds } from "./rooms.ts";
+import { aBound, aRoom, noNeeds, waiting } from "./rooms.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
 /** In minutes of a node. */
@@ -152,7 +152,7 @@ describe("a node that is rarely needed again within the time of its relaunch", (
     const cluster = taught(0);
     expect(cluster.passUntilGone(30)).toBe(1);
     expect(cluster.words).toEqual([
-      "superfluous for 0s; a relaunch is not waited for, because nodes here are rarely needed again within 5m",
+      "superfluous for 0s; a relaunch is not waited for as long as nodes here are rarely needed again within 5m",
     ]);
   });
 
@@ -160,7 +160,7 @@ describe("a node that is rarely needed again within the time of its relaunch", (
     const cluster = taught(2);
     expect(cluster.passUntilGone(30)).toBe(9);
     expect(cluster.words.at(-1)).toBe(
-      "superfluous for 8m; its removal is worth 8m: 2 pods; a relaunch is not waited for, because nodes here are rarely needed again within 5m",
+      "superfluous for 8m; its removal is worth 8m: 2 pods; a relaunch is not waited for as long as nodes here are rarely needed again within 5m",
     );
   });
 
@@ -196,7 +196,7 @@ describe("pauses", () => {
     });
 
   test("go on when their node is gone, until one is launched", () => {
-    const first = look(noPauses, 0, { superfluous: 1 });
+    const first = look(waiting.pauses, 0, { superfluous: 1 });
     const second = look(first, 1, { taken: 1 });
     expect(second).toMatchObject({ open: [{ since: noon, level: 0 }], gone: 1, ended: 0 });
     const third = look(second, 3, { launched: 1 });
@@ -205,7 +205,7 @@ describe("pauses", () => {
   });
 
   test("of nodes that are gone are over after the time of a relaunch, and others have their level", () => {
-    const first = look(noPauses, 0, { superfluous: 1 });
+    const first = look(waiting.pauses, 0, { superfluous: 1 });
     const second = look(first, 2, { taken: 1, superfluous: 1 });
     expect(second.open.map(({ level }) => level)).toEqual([0, 1]);
     const third = look(second, 5, { superfluous: 2 });
@@ -215,7 +215,7 @@ describe("pauses", () => {
   });
 
   test("are counted once", () => {
-    let pauses: Pauses = noPauses;
+    let { pauses }: { pauses: Pauses } = waiting;
     for (let minute = 0; minute < 60; minute++) pauses = look(pauses, minute, { superfluous: 1 });
     pauses = look(pauses, 60, {});
     expect(pauses.learned[0]).toBe(minutes(5));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
 import { mostPauses } from "../../lambda/core/pauses.ts";
-import { type Account, lookAtNodes } from "../../lambda/core/pays.ts";
+import { lookAtNodes } from "../../lambda/core/pays.ts";
 import type { Bound, Room } from "../../lambda/core/room.ts";
 import fc from "../support/fast-check.ts";
-import { aBound, noNeeds, aRoom as room } from "./rooms.ts";
+import { aBound, noNeeds, aRoom as room, waiting } from "./rooms.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
 const prices = { relaunchCost: minutes(5), evictionCost: minutes(3) };
@@ -18,7 +18,7 @@ const small = room("small", { allocatable: { cpu: 3_900, memory: 15e9, pods: 58 
 /** Looks once a minute at nodes that do not change, and returns the minute in which each is let go. */
 function letGoAfter(nodes: readonly Room[], pods: readonly Bound[], lasts: Duration): Record<string, number> {
   const found = new Map<string, number>();
-  let account: Account | undefined;
+  let account = waiting;
   for (let now = noon; now <= after(noon, lasts); now = after(now, minutes(1))) {
     const look = lookAtNodes(account, nodes, pods, prices, now);
     account = look.account;
@@ -36,6 +36,13 @@ describe("a superfluous node", () => {
 
   test("goes after the price of a relaunch when it is empty", () => {
     expect(letGoAfter(both, [pod("a", 7_000)], hours(1))).toEqual({ b: 5 });
+  });
+
+  test("goes at once when it is empty and nobody knows yet whether nodes here are needed again soon", () => {
+    const { verdicts } = lookAtNodes(undefined, both, [pod("a", 7_000)], prices, noon);
+    const because =
+      "superfluous for 0s; a relaunch is not waited for as long as nodes here are rarely needed again within 5m";
+    expect(verdicts).toEqual([{ name: "b", isLetGo: true, because }]);
   });
 
   test("goes whatever its name is: each object has a constructor, too", () => {
@@ -69,7 +76,7 @@ describe("a superfluous node", () => {
 
   test("names its reason and its price", () => {
     const pods = [pod("a", 6_000), pod("b", 500)];
-    const { account } = lookAtNodes(undefined, both, pods, prices, noon);
+    const { account } = lookAtNodes(waiting, both, pods, prices, noon);
     const { verdicts } = lookAtNodes(account, both, pods, prices, after(noon, minutes(3)));
     const because = "superfluous for 3m; its removal is worth 8m: 5m and 1 pod";
     expect(verdicts).toEqual([{ name: "b", isLetGo: false, dueAt: after(noon, minutes(8)), because }]);
@@ -81,7 +88,7 @@ describe("a superfluous node", () => {
   });
 
   test("is not reset by small pods that wander between nodes", () => {
-    let account: Account | undefined;
+    let account = waiting;
     const goes: string[] = [];
     for (let i = 0; i < 20; i++) {
       const pods = [pod("a", 5_000), pod(i % 2 ? "b" : "c", 100)];
@@ -96,7 +103,7 @@ describe("a superfluous node", () => {
 test("a look by a clock that is behind counts nothing less than zero, and nothing twice", () => {
   const nodes = [room("a"), room("b"), small];
   const pods = [pod("a", 3_000), pod("small", 3_000, { fixed: "a Job runs on it" })];
-  const first = lookAtNodes(undefined, nodes, pods, prices, noon);
+  const first = lookAtNodes(waiting, nodes, pods, prices, noon);
   const behind = lookAtNodes(first.account, nodes, pods, prices, after(noon, -minutes(1)));
   expect(behind.since.superfluous).toBe(0);
   expect(Object.values(behind.account.wasted).every((time) => time >= 0)).toBe(true);
@@ -109,7 +116,7 @@ test("a look by a clock that is behind counts nothing less than zero, and nothin
 });
 
 test("a node that nobody takes in ten minutes is marked again and left alone for an hour", () => {
-  let account: Account | undefined;
+  let account = waiting;
   const minutesLetGo: number[] = [];
   for (let i = 0; i <= 90; i++) {
     const look = lookAtNodes(account, both, [pod("a", 7_000)], prices, after(noon, minutes(i)));
@@ -120,7 +127,7 @@ test("a node that nobody takes in ten minutes is marked again and left alone for
 });
 
 test("a node that Karpenter may not take yet waits, costs nothing meanwhile, and has ten minutes from when it may", () => {
-  let account: Account | undefined;
+  let account = waiting;
   let superfluous = 0;
   const letGo = new Map<number, string>();
   for (let i = 0; i <= 60; i++) {
@@ -148,14 +155,14 @@ test("each node that is let go counts once, and stays so, however many there are
   // Their pods fit nowhere else, so they are too large alone.
   const pods = named("l").map((name) => pod(name, 400, { needs: { ...noNeeds, isUnknown: true } }));
   const nodes = [small, ...[...named("e"), ...named("l")].map((name) => room(name))];
-  let account: Account | undefined;
+  let account = waiting;
   let letGo = 0;
   for (let i = 0; i < 14; i++) {
     const look = lookAtNodes(account, nodes, pods, prices, after(noon, minutes(i)));
     account = look.account;
     letGo += look.since.letGo;
   }
-  const names = Object.keys(account?.letGo ?? {});
+  const names = Object.keys(account.letGo);
   expect([letGo, names.filter((name) => name.startsWith("e")).length]).toEqual([names.length, mostPauses]);
 });
 
@@ -193,7 +200,7 @@ test("waiting for the price never costs more than twice the least", () => {
     fc.property(pauses, (lengths) => {
       let [cost, least, now]: [number, number, Date] = [0, 0, noon];
       for (const length of lengths) {
-        let account: Account | undefined;
+        let account = waiting;
         let isGone = false;
         for (let minute = 0; minute < length && !isGone; minute++) {
           const look = lookAtNodes(account, both, [pod("a", 7_000)], prices, now);

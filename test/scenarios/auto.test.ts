@@ -20,12 +20,12 @@ async function goes(world: Scenario): Promise<unknown> {
   return scopes[0].goes;
 }
 
-it("with hold=auto, empty nodes are let go after the time of a relaunch, and all others two hours after the launch", async () => {
+it("with hold=auto, empty nodes are let go, a new one after two minutes, and all others two hours after the launch", async () => {
   const world = aLaunchBesideWork();
 
   await world.pass(minutes(1));
-  expect(world.heldNodes()).toEqual(["a", "b", "node-1"]);
-  await world.pass(minutes(6));
+  expect(world.heldNodes()).toEqual(["a", "node-1"]);
+  await world.pass(minutes(3));
   expect(world.heldNodes()).toEqual(["a"]);
   await world.pass(hours(2));
   expect([world.marks(), world.history().length]).toEqual([{}, 1]);
@@ -50,17 +50,20 @@ it("a node that runs a Job at the end of a hold stays until the Job is done, and
 
 it("status names the nodes that no longer pay, and metrics count them and their time", async () => {
   const world = aLaunchBesideWork();
+  world.cluster.pods.add({ name: "web", node: "b", owner });
 
   await world.pass(minutes(1));
   const dueAt = expect.stringMatching(/^2026-/);
-  const because = expect.stringMatching(/^superfluous for .*; its removal is worth 2m: 2m$/);
+  const because = expect.stringMatching(
+    /^superfluous for .*; its removal is worth 3m: 1 pod; a relaunch is not waited for/,
+  );
   expect(await goes(world)).toContainEqual({ name: "b", isLetGo: false, dueAt, because });
   expect(world.metrics.total("NodesLetGo")).toBe(0);
   await world.pass(minutes(6));
   expect(await goes(world)).toContainEqual({ name: "b", isLetGo: true, because });
   expect(world.metrics.total("NodesLetGo")).toBe(2);
-  // Two nodes, each for as long as its removal is worth.
-  expect(world.metrics.total("SuperfluousMs")).toBe(2 * minutes(2));
+  // Until the new one was superfluous, too, which goes at once; then for as long as the removal of the other is worth.
+  expect(world.metrics.total("SuperfluousMs")).toBe(minutes(2) + minutes(3));
   await world.control({ do: "hold", for: "1h", reason: "freeze" });
   expect(await goes(world)).toEqual([]);
 });

@@ -9,8 +9,8 @@ const levels = 8;
 
 /**
  * Nodes that are all idle and all needed again at the same times. What hold=auto promises of them where pauses are alike: a
- * relaunch is not waited for after eight long pauses, and is waited for after six short ones, and before three long ones.
- * Evictions are always waited for, and so is the relaunch of the ninth node.
+ * relaunch is waited for after six short pauses, or where all were short; and is not waited for after eight long ones, or
+ * where all were long, or none is known. Evictions are always waited for, and so is the relaunch of the ninth node.
  */
 export class WaitRules {
   readonly #relaunchCost: Duration;
@@ -37,10 +37,10 @@ export class WaitRules {
       must(letGo <= levels, "from the ninth superfluous node on a relaunch is always waited for", facts);
       // This one counts, too, as soon as it is long.
       const known = [...past, ...(isLong(idleFor) ? [idleFor] : [])];
-      const mustWait = known.filter(isLong).length < 3 || !known.slice(-6).some(isLong);
+      const mustWait = known.length > 0 && !known.slice(-6).some(isLong);
       must(letGo === 0 || !mustWait, "a relaunch is waited for where nodes are needed again soon", facts);
     }
-    const isTaught = past.length >= 8 && past.slice(-8).every(isLong);
+    const isTaught = past.slice(-8).every(isLong);
     const wanted =
       idleFor >= price + slack ? this.#nodes : isTaught && idleFor >= evictions + slack ? levels : 0;
     const isWaiting = letGo < Math.min(wanted, this.#nodes);
