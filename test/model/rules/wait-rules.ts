@@ -40,7 +40,8 @@ export class WaitRules {
       const mustWait = known.length > 0 && !known.slice(-6).some(isLong);
       must(letGo === 0 || !mustWait, "a relaunch is waited for where nodes are needed again soon", facts);
     }
-    const isTaught = past.slice(-8).every(isLong);
+    // One that is hardly long may have been seen as short.
+    const isTaught = past.slice(-8).every((length) => isLong(length - slack));
     const wanted =
       idleFor >= price + slack ? this.#nodes : isTaught && idleFor >= evictions + slack ? levels : 0;
     const isWaiting = letGo < Math.min(wanted, this.#nodes);
