@@ -98,9 +98,14 @@ export class LivePage {
     const reader = { response, state: "", ...view };
     this.#readers.add(reader);
     response.once("close", () => this.#readers.delete(reader));
-    // A picture of its own waits for its time: readers may come and go without end.
-    if (this.#drawn.has(keyOf(view)) || performance.now() >= this.#mayDrawAt) this.#drawFor(reader);
-    else this.#onEvent();
+    this.#drawFirst(reader);
+  }
+
+  /** A picture of its own waits for its time: readers may come and go without end. */
+  #drawFirst(reader: Reader): void {
+    const wait = this.#drawn.has(keyOf(reader)) ? 0 : this.#mayDrawAt - performance.now();
+    if (wait <= 0) this.#drawFor(reader);
+    else setTimeout(() => this.#readers.has(reader) && this.#drawFirst(reader), wait);
   }
 
   #onEvent(): void {
