@@ -1,9 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import {
-  accessManifest,
-  clusterRoleBindingPath,
-  clusterRolePath,
-} from "../../lambda/cluster-access/manifest.ts";
+import { clusterRolePath } from "../../lambda/cluster-access/manifest.ts";
 import { changeAccess, installAccess, removeAccess } from "../../lambda/cluster-access/rules.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
@@ -172,48 +168,6 @@ describe("changing", () => {
 
     expect(world.nodes).toEqual({});
     expect(world.log.reported("marks removed")).toMatchObject([{ others: [present], nodes: 1 }]);
-  });
-});
-
-describe("in a cluster of another holder", () => {
-  const account = { kind: "ServiceAccount", name: "karpenter-node-holder", namespace: "kube-system" };
-  const metadata = { name: "karpenter-node-holder", annotations: { "meta.helm.sh/release-name": "holder" } };
-
-  it.each<[string, () => Promise<unknown>]>([
-    [
-      "a Pod: ServiceAccount karpenter-node-holder in namespace kube-system",
-      async () => world.access.all.set(clusterRoleBindingPath, { metadata, subjects: [account] }),
-    ],
-    [
-      "the deployment green",
-      async () => {
-        world.config = { ...world.config, name: "green" };
-        await install();
-        world.eks.entries.clear();
-        world.config = { ...world.config, name: "blue" };
-      },
-    ],
-  ])("%s, a deployment is refused, and leaves that one's rights and marks", async (other, begin) => {
-    await begin();
-    await marked("a");
-    const theirs = () => structuredClone([[...world.access.all], world.nodes]);
-    const before = theirs();
-    for (const deploy of [install, change])
-      await expect(deploy()).rejects.toThrow(
-        `cluster prod has another holder already: ClusterRoleBinding karpenter-node-holder names ${other}\nRemove that one first.`,
-      );
-    expect([theirs(), entries()]).toEqual([before, []]);
-    expect((await remove()).remains).toEqual([]);
-    expect(theirs()).toEqual(before);
-  });
-
-  it("is no deployment of before the annotation, whose rights it takes over, nor the same one", async () => {
-    for (const { path, object } of accessManifest(present)) world.access.all.set(path, object);
-    await change();
-    expect(world.access.all.get(clusterRoleBindingPath)).toMatchObject({
-      metadata: { annotations: { "karpenter-node-holder/holder": "blue" } },
-    });
-    await change();
   });
 });
 
