@@ -3,8 +3,8 @@ import { endOf, mostAhead, notJustBefore } from "./launches.ts";
 import type { Request, ScopeRecord } from "./record.ts";
 import type { Rules } from "./rules.ts";
 
-/** A request's name or reason is one line, because it is printed on terminals; a record has room for those of all requests. */
-export const linePattern = /^\P{Cc}{1,250}$/u;
+/** A request's name or reason is one line of whole characters, because it is printed and stored; a record has room for all. */
+export const linePattern = /^[^\p{Cc}\p{Cs}]{1,250}$/u;
 
 /** No window is longer, whatever maxHold and maxRequest say. */
 export const longestWindow = hours(24 * 7);

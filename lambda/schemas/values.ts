@@ -12,7 +12,7 @@ export const text = matching(/^[\s\S]{1,1000}$/, "text");
 export const line = matching(linePattern, "one line of 1 to 250 characters");
 
 /** Who asks is shown in one line with the reason. */
-export const callerPattern = /^\P{Cc}{1,100}$/u;
+export const callerPattern = /^[^\p{Cc}\p{Cs}]{1,100}$/u;
 
 /** What a request to hold is called, so that it can be released by itself. */
 export const requestName = matching(

@@ -87,6 +87,7 @@ describe("a request of an operator", () => {
       /by must be a name of 1 to 100 characters/,
     ]),
     [{ do: "pause", reason: "\u001b[2Jnothing to see" }, /reason must be one line of 1 to 250 characters/],
+    [{ do: "pause", reason: "half a character: \ud83d" }, /reason must be one line of 1 to 250 characters/],
   ])("that is wrong is refused by name: %j", (payload, problem) => {
     expect(() => parseControlRequest(payload)).toThrow(problem);
   });
