@@ -63,6 +63,12 @@ export class Duties {
     if (after(launchedAt, settings.initialDelay) > from || after(launchedAt, lengthOf(settings)) <= to)
       return;
     const versions = records.knownSince(by, scopeFor(settings, launch.pool));
+    // In the second of the end of a silence, its delay counts from there.
+    const waits = (known: Known) => {
+      const end = silencedUntil(known);
+      return launchedAt >= wholeSecond(end) && after(end, settings.initialDelay) > from;
+    };
+    if (settings.initialDelay > 0 && versions.some(waits)) return;
     const at = launchedAt < from ? launchedAt : from;
     const isOld = after(launchedAt, minutes(15)) <= to;
     const isSilenced = (known: Known) => {
