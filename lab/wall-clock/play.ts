@@ -16,7 +16,15 @@ import { JobRunner } from "./job-runner.ts";
 import { Observer } from "./observer.ts";
 
 /** What to play: a short trace and an arm of the lab by name; `share` of the trace's time for a short run. */
-export type Trial = Readonly<{ trace: string; arm: string; seed: number; share: number; karpenter?: string }>;
+export type Trial = Readonly<{
+  trace: string;
+  arm: string;
+  seed: number;
+  share: number;
+  karpenter?: string;
+  /** How many launches more or less chance decides; one, if not given. */
+  byChance?: number;
+}>;
 
 /** What one arm recorded; `from` and `to` bound what is counted. */
 export type Played = Trial &

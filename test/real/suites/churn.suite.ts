@@ -21,7 +21,8 @@ const trials: readonly Trial[] = [
   { trace: "vary", arm: hold, seed: 1, share: 0.6 },
   { trace: "roll", arm: hold, seed: 1, share: 0.9 },
   { trace: "roll", arm: alone, seed: 1, share: 0.9 },
-  { trace: "rollout", arm: hold, seed: 1, share: 0.7 },
+  // Chance decides whether the second rollout meets nodes that are just released, and so two launches.
+  { trace: "rollout", arm: hold, seed: 1, share: 0.7, byChance: 2 },
   { trace: "single", arm: hold, seed: 1, share: 0.6 },
   { trace: "shrink", arm: hold, seed: 1, share: 0.6 },
   { trace: "shrink", arm: pays, seed: 1, share: 0.8 },
