@@ -26,8 +26,8 @@ export function mayGo(
     if (requestsOf(known).some(({ until }) => until > after(world.time, mostSkew))) return false;
     if (launchHold.isEnding) return pods !== "job" || after(since, mostSkew) >= by.begunAt;
     if (!account) return false;
-    // What began to run since the last look is not known.
-    if (after(since, mostSkew) >= account.at) return true;
+    // What began to run since the last look, or since this pass has read the pods, is not known.
+    if (since >= by.begunAt || after(since, mostSkew) >= account.at) return true;
     const evictions = pods === "movable" ? movable * settings.evictionCost : 0;
     return (
       (pods === "none" || pods === "movable") &&
