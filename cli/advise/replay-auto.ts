@@ -32,7 +32,8 @@ export class AutoLooks {
     const pods = idle.flatMap(({ node, pods }) =>
       Array.from({ length: Math.round(pods) }, () => podOn(node)),
     );
-    const before = this.#countLaunches(names);
+    const counted = this.#countLaunches(names);
+    const before = this.#learns ? counted : unlearned(counted);
     const { account, verdicts } = lookAtNodes(before, rooms, [work, ...pods], this.#prices, now);
     this.#account = account;
     this.#launched = 0;
@@ -50,16 +51,16 @@ export class AutoLooks {
 
   /** The account as if exactly so many nodes had been launched since: history does not have the others. */
   #countLaunches(idle: ReadonlyMap<string, unknown>): Account {
-    const { letGo, pauses } = this.#account;
-    const taken = Object.keys(letGo).filter((name) => !idle.has(name)).length;
-    return {
-      ...this.#account,
-      nodes: 1 + idle.size + taken - this.#launched,
-      // Without what it learns, each relaunch is waited for.
-      pauses: this.#learns ? pauses : { ...pauses, learned: Array(levels).fill(0) },
-    };
+    const taken = Object.keys(this.#account.letGo).filter((name) => !idle.has(name)).length;
+    return { ...this.#account, nodes: 1 + idle.size + taken - this.#launched };
   }
 }
+
+/** Without what it learns, each relaunch is waited for. */
+const unlearned = (account: Account): Account => ({
+  ...account,
+  pauses: { ...account.pauses, learned: Array(levels).fill(0) },
+});
 
 /** Looks come once a minute. */
 export const lookEvery: Duration = 60_000;

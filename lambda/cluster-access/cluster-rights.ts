@@ -30,7 +30,7 @@ export type KubernetesAccessOptions = Readonly<{
   api: KubernetesCaller;
   clock: Clock;
   log: Log;
-  /** The deployment's name, which tells its rights from those of another one. */
+  /** The deployment's name, by which its rights are known from those of another one. */
   holder?: string;
   /** The settings, which decide on the rights to patch nodes, to list pods and to write Events. */
   mode?: Rules["mode"];
