@@ -40,6 +40,9 @@ func (w *world) driftPools(t driftTrace) {
 			d.nodes[name] = true
 		}
 	}
+	if len(d.nodes) == 0 {
+		d.took = new(time.Duration) // nothing is to be replaced
+	}
 	w.drifts = append(w.drifts, d)
 	generation := len(w.drifts)
 	w.mu.Unlock()

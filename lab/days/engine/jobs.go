@@ -52,10 +52,18 @@ func (w *world) createJobPod(j *job) {
 	}()
 }
 
-// startAgain creates a pod once more, after the pause that the Job controller doubles each time.
+// longestPause is what the Job controller waits at most before it creates a pod once more.
+const longestPause = 10 * time.Minute
+
+// pause is what the Job controller waits: it doubles with each attempt.
+func (j *job) pause(first float64) time.Duration {
+	// In seconds: a length of time cannot count the pause after some thirty attempts.
+	return seconds(min(first*math.Pow(2, float64(j.attempts-1)), longestPause.Seconds()))
+}
+
+// startAgain creates a pod once more after a pause.
 func (w *world) startAgain(j *job) {
-	pause := seconds(w.config.JobRetry * math.Pow(2, float64(j.attempts-1)))
-	time.AfterFunc(min(pause, 10*time.Minute), func() {
+	time.AfterFunc(j.pause(w.config.JobRetry), func() {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.createJobPod(j)

@@ -92,6 +92,12 @@ const steady: readonly Service[] = [
   { name: "ledger", replicas: 2, cpu: "1", memory: "4Gi", starts: 30, doNotDisrupt: true },
 ];
 
+/**
+ * The NodePool of all other work. It is named: Karpenter launches nodes for pods that choose none in the last NodePool by
+ * name, and all work would share the nodes of the other one, which in a cluster a taint keeps apart.
+ */
+const general = "default";
+
 const daemons: Trace["daemons"] = [
   { name: "log-agent", cpu: "100m", memory: "192Mi" },
   { name: "node-agent", cpu: "50m", memory: "96Mi" },
@@ -111,11 +117,12 @@ function days(random: Random, count: number, about: string, isDrifted: boolean):
     const versions = rollouts(random, { until, perDay });
     return { ...pod, replicas, surge: 0.25, changes: ordered([...changes, ...versions]) };
   });
+  const placed = <W extends Service | Job>(work: W): W => ({ pool: general, ...work });
   return {
     about,
     lasts: until,
-    services: [...services, ...steady],
-    jobs: jobsOf(random, until),
+    services: [...services, ...steady].map(placed),
+    jobs: jobsOf(random, until).map(placed),
     daemons,
     drifts: isDrifted ? [{ at: Math.floor(count / 2) * day + 13 * hour }] : [],
     interruptions: arrivals(random, { until, most: interrupted, rate: () => interrupted }).map((at) => ({

@@ -76,6 +76,9 @@ describe.each([1, 2, 3, 4])("a day with seed %i", (seed) => {
 
   it("has everything else that disturbs: a second NodePool, DaemonSets, budgets, do-not-disrupt", () => {
     expect(poolsOf(trace)).toEqual(["default", "memory"]);
+    // Work that names none would share the nodes of the second one.
+    const named = new Set([...trace.services, ...trace.jobs].map(({ pool }) => pool));
+    expect(named).toEqual(new Set(["default", "memory"]));
     expect(trace.daemons).toHaveLength(2);
     expect(trace.services.filter(({ pdb }) => pdb).length).toBeGreaterThan(2);
     expect(
