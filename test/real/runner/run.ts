@@ -1,3 +1,4 @@
+import { mkdirSync, statfsSync } from "node:fs";
 import { buildFolder, oldestKarpenter } from "../engines/build.ts";
 import { jobsOf, suites, UsageError } from "./jobs.ts";
 import { runAll } from "./run-all.ts";
@@ -14,6 +15,18 @@ Without a suite all are run, and karpenter and truth-table also on ${oldestKarpe
 Needs Go, Python and Java. KNH_BUILD=FOLDER builds elsewhere.
 `;
 
+/** What a whole run needs in its build folder: engines, and what those write. */
+const leastRoom = 3e9;
+
+function checkRoom(): void {
+  mkdirSync(buildFolder, { recursive: true });
+  const { bavail, bsize } = statfsSync(buildFolder);
+  const room = bavail * bsize;
+  if (room >= leastRoom) return;
+  const [has, needs] = [room, leastRoom].map((bytes) => `${(bytes / 1e9).toFixed(1)} GB`);
+  throw new Error(`${buildFolder} has ${has} of free disk; the engines need ${needs}`);
+}
+
 const print = (line: string) => process.stderr.write(`${line}\n`);
 
 async function main(names: readonly string[]): Promise<number> {
@@ -22,6 +35,7 @@ async function main(names: readonly string[]): Promise<number> {
     return 0;
   }
   const jobs = jobsOf(names);
+  checkRoom();
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => stop.abort());
   const folder = freshRunFolder();
