@@ -6,12 +6,16 @@ export type Ratio = Readonly<{
   ratio: number;
   /** How far the ratio of single seeds is from the middle. */
   spread: number;
-  /** A difference that is smaller than the spread is none. */
+  /** A difference that is smaller than the spread, or than what chance does, is none. */
   verdict: "less" | "more" | "no difference";
 }>;
 
-/** With one seed nothing shows the spread: repeated runs of the same day differ by so much. */
-const spreadOfOneSeed = 0.05;
+/**
+ * What chance does to one seed, and with more of them the less, the larger their number: single seeds of a comparison are
+ * 2.2 % from its mean (standard deviation). The spread of few seeds is often small by chance: alone it would call two equal
+ * settings different in a quarter of the comparisons of three seeds; so it is a fiftieth.
+ */
+const chance = (seeds: number): number => 0.05 / Math.sqrt(seeds);
 
 /** undefined where no seed was run by both. */
 export function compare(ours: ArmRuns, theirs: ArmRuns, weights: Weights): Ratio | undefined {
@@ -22,8 +26,8 @@ export function compare(ours: ArmRuns, theirs: ArmRuns, weights: Weights): Ratio
   if (pairs.length === 0) return undefined;
   const sum = (at: 0 | 1) => pairs.reduce((total, pair) => total + pair[at], 0);
   const ratio = times(sum(0), sum(1));
-  const spread = pairs.length > 1 ? spreadOf(pairs.map(([a, b]) => times(a, b))) : spreadOfOneSeed;
-  const isDifferent = Math.abs(ratio - 1) > spread;
+  const spread = pairs.length > 1 ? spreadOf(pairs.map(([a, b]) => times(a, b))) : chance(1);
+  const isDifferent = Math.abs(ratio - 1) > Math.max(spread, chance(pairs.length));
   return { ratio, spread, verdict: !isDifferent ? "no difference" : ratio < 1 ? "less" : "more" };
 }
 

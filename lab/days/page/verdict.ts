@@ -65,7 +65,7 @@ function bestOwn(rows: readonly Row[]): string {
   const names = [...counts]
     .toSorted(([, a], [, b]) => b.length - a.length)
     .map(([arm, found]) => `\`${arm}\` in ${found.length}`);
-  return `The best of Karpenter's own settings was ${names.join(", ")} of ${rows.length} comparisons. A comparison is one kind of work, one set of node sizes and one version of Karpenter. It counts as different only if the difference is larger than that between seeds.`;
+  return `The best of Karpenter's own settings was ${names.join(", ")} of ${rows.length} comparisons. A comparison is one kind of work, one set of node sizes and one version of Karpenter. It counts as different only if the difference is larger than that between seeds, and than what chance does.`;
 }
 
 function inFigures(rows: readonly Row[]): string {

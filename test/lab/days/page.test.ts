@@ -30,6 +30,15 @@ describe("a comparison of two arms", () => {
     expect(ratioOf([700, 1_100, 900], [1_000, 1_000, 1_000])).toMatchObject({ verdict: "no difference" });
   });
 
+  it("is none where chance makes one as large, though the seeds happen to agree", () => {
+    expect(ratioOf([975, 975, 975], [1_000, 1_000, 1_000])).toMatchObject({
+      ...{ spread: 0, verdict: "no difference" },
+    });
+    expect(ratioOf([970, 970, 970], [1_000, 1_000, 1_000])).toMatchObject({ verdict: "less" });
+    expect(ratioOf([970, 970], [1_000, 1_000])).toMatchObject({ verdict: "no difference" });
+    expect(ratioOf([1_040, 1_040], [1_000, 1_000])).toMatchObject({ verdict: "more" });
+  });
+
   it("with one seed takes less than a twentieth for no difference", () => {
     expect(ratioOf([960], [1_000])).toMatchObject({ verdict: "no difference" });
     expect(ratioOf([940], [1_000])).toMatchObject({ verdict: "less" });
