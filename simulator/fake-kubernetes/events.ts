@@ -1,4 +1,7 @@
-import { checkMetadata, invalid, isObject, type Json, type JsonObject, Refusal } from "./objects.ts";
+import { invalid, isObject, type Json, type JsonObject, Refusal } from "./objects.ts";
+
+/** The server asks no more of an Event's name than that it can be a part of a path. */
+const nameForm = /^(?!\.{1,2}$)[^/%]+$/;
 
 /** Events of the cluster, created and listed as the real server does it for core/v1. */
 export class FakeEvents {
@@ -18,7 +21,9 @@ export class FakeEvents {
     const own = metadata.namespace ?? namespace;
     if (own !== namespace)
       throw new Refusal(400, "BadRequest", "the namespace of the object does not match the request");
-    const name = checkMetadata(metadata);
+    const { name } = metadata;
+    if (typeof name !== "string" || !nameForm.test(name))
+      throw invalid(`Event "${name}" is invalid: metadata.name: Invalid value: ${JSON.stringify(name)}`);
     // An object without a namespace, like a node, has its Events in this one.
     const { namespace: where = "default" } = isObject(involvedObject) ? involvedObject : {};
     if (where !== namespace)

@@ -78,6 +78,16 @@ export function nodeEventsContract(open: () => Promise<EventsWorld>): void {
       expect(await list()).toMatchObject([{ message: expect.stringMatching(/^.{1024}$/) }]);
     });
 
+    it("may be about a node whose name is as long as it can be", async () => {
+      const name = `${"a.".repeat(122)}${Date.now().toString(16).slice(-9)}`;
+      const long = { ...node, name };
+      await write({ ...held(), node: long });
+      expect(log.lines).toEqual([]);
+      const query = { fieldSelector: `involvedObject.name=${name}` };
+      const answer = await world.admin.call({ method: "GET", path, query }, soon());
+      expect(Object(answer).items).toMatchObject([{ involvedObject: { name } }]);
+    });
+
     it("are refused in another namespace, without a name, and a second time", async () => {
       const event = (namespace: string, metadata: object) => ({
         method: "POST" as const,
@@ -97,6 +107,10 @@ export function nodeEventsContract(open: () => Promise<EventsWorld>): void {
         );
       expect(await statusOf(event("kube-system", { name }))).toBe(422);
       expect(await statusOf(event("default", {}))).toBe(422);
+      // Other names than those of most objects are allowed.
+      for (const wrong of ["a/b", "a%b", ".."])
+        expect(await statusOf(event("default", { name: wrong }))).toBe(422);
+      expect(await statusOf(event("default", { name: `${node.name}..${"A".repeat(250)}` }))).toBe(201);
       expect(await statusOf(event("default", { name, namespace: "kube-system" }))).toBe(400);
       expect(await statusOf(event("default", { name }))).toBe(201);
       expect(await statusOf(event("default", { name }))).toBe(409);

@@ -2,7 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "js-yaml";
 import { expect, it } from "vitest";
+import { minutes } from "../../lambda/core/duration.ts";
 import type { MetricName } from "../../lambda/core/metrics.ts";
+import { holderSettings } from "../../lambda/settings-table.ts";
 import { families, PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import { chartFiles, chartFolder } from "../../scripts/chart.ts";
 
@@ -36,6 +38,17 @@ it("the chart's dashboard and alerts query metrics that run serves, and no other
   const queried = files.join("").match(/karpenter_node_holder_\w+/g) ?? [];
   expect(queried.length).toBeGreaterThan(20);
   expect(queried.filter((name) => !served.has(name))).toEqual([]);
+});
+
+it("an alert on what only sweeps show looks back longer than the longest sweepEvery, twice where two must fail", () => {
+  const text = readFileSync(join(chartFolder, "alerts.yaml"), "utf8");
+  const longestOf = (metric: string) =>
+    Math.max(
+      ...[...text.matchAll(new RegExp(`${metric}_total\\[(\\d+)m\\]`, "g"))].map(([, m]) => Number(m)),
+    );
+  const longest = holderSettings.sweepEvery.value.most / minutes(1);
+  expect(longestOf("rights_missing")).toBeGreaterThan(longest);
+  expect(longestOf("sweeps_failed")).toBeGreaterThan(2 * longest);
 });
 
 it("an alert on what is absent also fires where only one of several clusters has none", () => {
