@@ -56,7 +56,7 @@ describe("what a real API server allows the holder to do", () => {
   const create = (node: Node) => createNode(admin, node);
   const remove = () => removeNode(admin);
   const attempt = (call: KubernetesCall) => outcomeOf(holder, call);
-  const accessWith = (options: Pick<KubernetesAccessOptions, "mode" | "auto" | "nodeEvents">) =>
+  const accessWith = (options: Pick<KubernetesAccessOptions, "holder" | "mode" | "auto" | "nodeEvents">) =>
     new KubernetesAccess({
       api: admin,
       clock: { now: () => new Date() },
@@ -162,6 +162,19 @@ describe("what a real API server allows the holder to do", () => {
     ])("may not %s", async (_, call) => {
       expect(await attempt(call)).toBe("refused by RBAC");
     });
+  });
+
+  it("knows the rights of another deployment from its own, and from rights without a name", async () => {
+    const [blue, green, nameless] = [
+      accessWith({ holder: "blue" }),
+      accessWith({ holder: "green" }),
+      accessWith({}),
+    ];
+    expect(await green.otherHolder()).toBeUndefined();
+    await blue.write(annotation);
+    expect([await blue.otherHolder(), await green.otherHolder()]).toEqual([undefined, "the deployment blue"]);
+    await nameless.write(annotation);
+    expect(await green.otherHolder()).toBeUndefined();
   });
 
   describe("with nodeEvents", () => nodeEventsOn(() => ({ holder, accessWith })));

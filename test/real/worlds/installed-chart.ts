@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { KubernetesAccess } from "../../../lambda/cluster-access/cluster-rights.ts";
 import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { parseNodeLife } from "../../../lambda/kubernetes/node-objects.ts";
@@ -9,6 +10,7 @@ import { kubeconfigLogin } from "../../../local/run/kubeconfig-login.ts";
 import { manifestYaml } from "../../../local/run/manifest-yaml.ts";
 import { chartFolder } from "../../../scripts/chart.ts";
 import { buildCommandLine } from "../../../scripts/package.ts";
+import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { path } from "../../cluster-access/policy-requests.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
 import { HolderProcess } from "../../support/holder-process.ts";
@@ -151,6 +153,16 @@ export function installedChart(): void {
     expect(await outcomeOf(holder, { method: "GET", path: "/api/v1/pods" })).toBe("admitted");
     for (const denied of ["/api/v1/configmaps", "/api/v1/secrets"])
       expect(await outcomeOf(holder, { method: "GET", path: denied })).toBe("refused by RBAC");
+  });
+
+  it("is known to a deployment on AWS as another holder", async () => {
+    const access = new KubernetesAccess({
+      api: admin,
+      clock: { now: () => new Date() },
+      log: new CollectedLog(),
+    });
+    const other = `a Pod: ServiceAccount ${holderName} in namespace ${namespace}`;
+    expect(await access.otherHolder()).toBe(other);
   });
 
   it("has one Pod at work at a time: another one waits, is ready, and takes over", async (test) => {
