@@ -11,9 +11,9 @@ export type Ratio = Readonly<{
 }>;
 
 /**
- * What chance does to one seed, and with more of them the less, the larger their number: single seeds of a comparison are
- * 2.2 % from its mean (standard deviation). The spread of few seeds is often small by chance: alone it would call two equal
- * settings different in a quarter of the comparisons of three seeds; so it is a fiftieth.
+ * How far chance alone moves the ratio of so many seeds. Single seeds are 2.2 % from the mean of their comparison (standard
+ * deviation). The spread of few seeds is often small by chance: by that alone, two equal settings would differ in a quarter
+ * of the comparisons of three seeds; with this limit, in a fiftieth.
  */
 const chance = (seeds: number): number => 0.05 / Math.sqrt(seeds);
 
