@@ -76,9 +76,10 @@ export async function pause(
   const until = after(context.clock.now(), length);
   const change = (record: ScopeRecord, now: Date): ScopeRecord => {
     const { quiet: before } = record;
-    // A pause that is asked for again keeps its start; the last one counts. A short one may be over when it is recorded.
+    // A pause that is asked for again keeps its start; the last one counts. A short one may be over when it is recorded, and
+    // end before the start of one that was recorded meanwhile by a clock that is ahead.
     const goesOn = before?.kind === "paused" && before.until > now && isPossible(before.since, now);
-    const since = goesOn ? before.since : earlier(now, until);
+    const since = earlier(goesOn ? before.since : now, until);
     const quiet: Quiet = { kind: "paused", since, until, because: reason };
     return { ...record, quiet };
   };

@@ -92,6 +92,16 @@ describe("a pause", () => {
     expect(record()?.quiet).toMatchObject({ since: at(8), until: at(8) });
   });
 
+  it("that ends before another one begins, by the clock of that one, has no length either", async () => {
+    const { context, ask, record } = aWorld([
+      aRecord({ quiet: aQuiet("paused", { since: at(6), until: at(60) }) }),
+    ]);
+    await ask(0.5);
+    expect(record()?.quiet).toMatchObject({ since: at(5.5), until: at(5.5) });
+    await resume(context(), "cluster");
+    expect(record()?.quiet?.until).toEqual(at(5.5));
+  });
+
   it("closes its hold within two minutes, though launches go on: no release is overdue", async () => {
     const { world, context, ask, record } = aWorld([aHeldRecord({ seen: { "i-4.5": at(4.5) } })]);
     await ask(30);
