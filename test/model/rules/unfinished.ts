@@ -100,10 +100,11 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
     if (isLongAt(after(time, skew)) && !isRequestedAt(after(time, skew))) return;
   }
   const isEnding = known.record.launchHold?.isEnding && requestsOf(known).length === 0;
-  if (marked === undefined && isEnding) return;
+  // Nodes without work that must end are released then; an older mark, of a record that was lost, is left to the sweep.
+  const isOlder = marked !== undefined && hold !== undefined && marked < hold.id;
+  if ((marked === undefined || isOlder) && isEnding) return;
   if (marked === undefined && mayBeGone({ karpenter, skew }, known, { node, now: time })) return;
   const value = annotations[settings.holdAnnotation];
-  const isOlder = marked !== undefined && hold !== undefined && marked < hold.id;
   const isTheirs = isOlder
     ? ![undefined, "true"].includes(value)
     : label !== undefined || value !== undefined;
