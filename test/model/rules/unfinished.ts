@@ -100,7 +100,7 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
     if (isLongAt(after(time, skew)) && !isRequestedAt(after(time, skew))) return;
   }
   const isEnding = known.record.launchHold?.isEnding && requestsOf(known).length === 0;
-  // Nodes without work that must end are released then; an older mark, of a record that was lost, is left to the sweep.
+  // Nodes stay as they are until their pods are read, and then those without work that must end are released.
   const isOlder = marked !== undefined && hold !== undefined && marked < hold.id;
   if ((marked === undefined || isOlder) && isEnding) return;
   if (marked === undefined && mayBeGone({ karpenter, skew }, known, { node, now: time })) return;
