@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { after, minutes } from "../lambda/core/duration.ts";
 import { noPauses } from "../lambda/core/pauses.ts";
 import { type Account, lookAtNodes } from "../lambda/core/pays.ts";
+import { anyNode } from "../lambda/core/room.ts";
 import { readSettings } from "../lambda/settings.ts";
 import { element } from "../report/markup.ts";
 import { type Colour, colour, picture, text } from "../report/page/picture.ts";
@@ -26,7 +27,7 @@ function keptFor(learned: number): number {
     ...{ name, labels: {}, taints: [], isOpen: true },
     allocatable: { cpu: 8_000, pods: 58 },
   });
-  const needs = { labels: {}, tolerations: [] };
+  const needs = { nodes: anyNode, tolerations: [] };
   const pod = (node: string, cpu: number) => ({ node, requests: { cpu }, needsNoPlace: false, needs });
   const load = [pod("busy", 5_000), ...Array.from({ length: pods + 1 }, () => pod("busy", 100))];
   const all = [...load, ...Array.from({ length: pods }, () => pod("spare", 100))];

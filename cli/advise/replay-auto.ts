@@ -1,7 +1,7 @@
 import type { Duration } from "../../lambda/core/duration.ts";
 import { levels } from "../../lambda/core/pauses.ts";
 import { type Account, lookAtNodes, noAccount, type Prices, withoutNodes } from "../../lambda/core/pays.ts";
-import type { Bound, Room } from "../../lambda/core/room.ts";
+import { anyNode, type Bound, type Room } from "../../lambda/core/room.ts";
 import type { Removal } from "./history.ts";
 
 /**
@@ -70,10 +70,10 @@ const roomNamed = (name: string): Room => ({
   ...{ name, allocatable: { cpu: 1, memory: 1, pods: 1_000_000 }, labels: {}, taints: [], isOpen: true },
 });
 const podOn = (node: string): Bound => ({
-  ...{ node, requests: {}, needsNoPlace: false, needs: { labels: {}, tolerations: [] } },
+  ...{ node, requests: {}, needsNoPlace: false, needs: { nodes: anyNode, tolerations: [] } },
 });
 /** It keeps the other nodes. */
 const work: Bound = {
   ...{ node: others, requests: { cpu: 1 }, needsNoPlace: false },
-  needs: { labels: {}, tolerations: [], isUnknown: true },
+  needs: { nodes: anyNode, tolerations: [], isUnknown: true },
 };

@@ -27,9 +27,11 @@ const newFor: Duration = minutes(2);
 export function roomsOf(view: ScopeView, { holdAnnotation: annotation }: Rules, now: Date): readonly Room[] {
   const isOthers = (node: SeenNode) => planRelease(node, { annotation }).outcome === "kept";
   const others = new Set(view.nodes.filter(isOthers).map(({ name }) => name));
+  const labelsOf = new Map(view.nodes.map(({ name, labels }) => [name, labels]));
   return claimsOf(view).map(({ name, node = name, openedAt, consolidatable, room = noRoom }) => {
     const isNew = openedAt !== undefined && after(openedAt, newFor) > now;
-    return { name: node, ...room, stays: isNew || others.has(node), consolidatable };
+    const labels = { ...room.labels, ...labelsOf.get(node) };
+    return { name: node, ...room, labels, stays: isNew || others.has(node), consolidatable };
   });
 }
 

@@ -1,3 +1,5 @@
+import { type LabelSelector, matches } from "./label-selectors.ts";
+
 /** Amounts by resource: cpu in thousandths of a core, memory in bytes, pods, and whatever else a node has. */
 export type Resources = Readonly<Record<string, number>>;
 
@@ -35,16 +37,19 @@ export type Bound = Readonly<{
 
 /** Where a pod may be placed, as far as that is cheap to read. */
 export type Needs = Readonly<{
-  /** Each label of a node must have one of these values. */
-  labels: Readonly<Record<string, readonly string[]>>;
+  /** The labels of a node must match one of these. */
+  nodes: readonly LabelSelector[];
   tolerations: readonly Toleration[];
   /** It must stay in the zone of its node: its volume is there, or its group is spread over zones. */
   isOfZone?: boolean;
-  /** At most one pod of this group may be on a node. */
-  apart?: string | undefined;
+  /** At most so many pods of this group may be on a node. */
+  apart?: Readonly<{ group: string; most: number }> | undefined;
   /** It needs something that is not read here, so nobody knows where it fits. */
   isUnknown?: boolean;
 }>;
+
+/** What every node matches. */
+export const anyNode: Needs["nodes"] = [[]];
 
 /** The pods of a node that would move with it. */
 export const movingOf = (pods: readonly Bound[] = []): readonly Bound[] =>
@@ -62,7 +67,8 @@ export function sharesUsed({ allocatable }: Room, pods: readonly Bound[]): reado
 type Place = {
   readonly room: Room;
   free: Record<string, number>;
-  readonly groups: Set<string>;
+  /** How many pods of a group are on it. */
+  readonly groups: Map<string, number>;
   isTaken: boolean;
 };
 
@@ -104,8 +110,13 @@ function placeOf(room: Room, pods: readonly Bound[]): Place {
   for (const { requests } of pods)
     for (const [name, amount] of Object.entries(requests)) free[name] = (free[name] ?? 0) - amount;
   free.pods = (room.allocatable.pods ?? 0) - pods.length;
-  const groups = new Set(pods.flatMap(({ needs }) => needs.apart ?? []));
+  const groups = new Map<string, number>();
+  for (const { needs } of pods) count(groups, needs, 1);
   return { room, free, groups, isTaken: false };
+}
+
+function count(groups: Place["groups"], { apart }: Needs, sign: 1 | -1): void {
+  if (apart) groups.set(apart.group, (groups.get(apart.group) ?? 0) + sign);
 }
 
 const zoneLabel = "topology.kubernetes.io/zone";
@@ -157,10 +168,7 @@ function add(byRoom: Place[], place: Place, { requests, needs }: Bound, sign: 1 
   for (const [name, amount] of Object.entries(requests))
     place.free[name] = (place.free[name] ?? 0) - sign * amount;
   place.free.pods = (place.free.pods ?? 0) - sign;
-  if (needs.apart !== undefined) {
-    if (sign === 1) place.groups.add(needs.apart);
-    else place.groups.delete(needs.apart);
-  }
+  count(place.groups, needs, sign);
   insert(byRoom, place);
 }
 
@@ -171,11 +179,10 @@ function insert(byRoom: Place[], place: Place): void {
 /** Whether a pod could be placed there, by what is known of its needs. */
 function fits({ requests, needs }: Bound, { room, free, groups }: Place): boolean {
   if ((free.pods ?? 0) < 1) return false;
-  if (needs.apart !== undefined && groups.has(needs.apart)) return false;
+  if (needs.apart && (groups.get(needs.apart.group) ?? 0) >= needs.apart.most) return false;
   for (const [name, amount] of Object.entries(requests))
     if (amount > 0 && (free[name] ?? 0) < amount) return false;
-  for (const [label, values] of Object.entries(needs.labels))
-    if (!values.includes(room.labels[label] ?? "")) return false;
+  if (!needs.nodes.some((selector) => matches(selector, room.labels))) return false;
   return room.taints.every(
     (taint) => taint.effect === "PreferNoSchedule" || isTolerated(taint, needs.tolerations),
   );

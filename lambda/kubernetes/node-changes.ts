@@ -1,10 +1,10 @@
 import { BrokenSetupError } from "../core/errors.ts";
+import { type LabelSelector, matches } from "../core/label-selectors.ts";
 import { holderName, holdLabel } from "../core/marks/keys.ts";
 import type { Decision, ManagedNode, MarkChange, NodeMeta, OwnersRead } from "../core/marks/plan-marks.ts";
 import type { CallContext } from "../core/ports.ts";
 import { type KubernetesCaller, OutOfTimeError } from "./client.ts";
 import { isRefusedByAdmission, isStatus } from "./error.ts";
-import { type LabelSelector, matches } from "./node-lists.ts";
 import { parseNodeLife } from "./node-objects.ts";
 
 export type NodeChange<Outcome extends string> = Readonly<{

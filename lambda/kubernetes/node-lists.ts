@@ -1,3 +1,4 @@
+import type { LabelSelector, Requirement } from "../core/label-selectors.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration, neverHold } from "../core/marks/keys.ts";
 import type { CallContext } from "../core/ports.ts";
 import { admits, type NodePoolFilter, nodePoolOf, type Scope } from "../core/scope.ts";
@@ -88,24 +89,8 @@ async function* readAhead<T>(pages: AsyncGenerator<T, void>): AsyncGenerator<T, 
   }
 }
 
-/** One condition on a label, as in a selector's `matchExpressions`; `NotIn` holds also where the key is absent. */
-type Requirement = Readonly<{ key: string; operator: string; values?: readonly string[] }>;
-
-/** All of the conditions hold. */
-export type LabelSelector = readonly Requirement[];
-
 /** The selector as a list request carries it. */
 export const selectorText = (selector: LabelSelector): string => selector.map(textOf).join(",");
-
-/** Whether an object with these labels would be listed. */
-export const matches = (selector: LabelSelector, labels: Readonly<Record<string, string>> = {}): boolean =>
-  selector.every(({ key, operator, values = [] }) => {
-    const value = labels[key];
-    if (operator === "Exists") return value !== undefined;
-    if (operator === "DoesNotExist") return value === undefined;
-    const isIn = value !== undefined && values.includes(value);
-    return operator === "In" ? isIn : !isIn;
-  });
 
 function textOf({ key, operator, values = [] }: Requirement): string {
   if (operator === "Exists") return key;

@@ -1,3 +1,4 @@
+import type { LabelSelector } from "../core/label-selectors.ts";
 import { isHoldId } from "../core/marks/hold-id.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration } from "../core/marks/keys.ts";
 import { type ManagedNode, planMark, planRelease } from "../core/marks/plan-marks.ts";
@@ -14,7 +15,7 @@ import { type NodePoolFilter, type Scope, wholeCluster } from "../core/scope.ts"
 import type { KubernetesCaller } from "./client.ts";
 import { forEachConcurrent } from "./for-each-concurrent.ts";
 import { changeNode } from "./node-changes.ts";
-import { type LabelSelector, listNodes, markedByAnyone, selectors } from "./node-lists.ts";
+import { listNodes, markedByAnyone, selectors } from "./node-lists.ts";
 import { inFlight } from "./transport.ts";
 
 /** Which nodes are this deployment's, and the cluster they are in. */

@@ -1,5 +1,5 @@
-import type { Bound, Needs } from "../core/room.ts";
-import { matches } from "./node-lists.ts";
+import { matches, withLabels } from "../core/label-selectors.ts";
+import { anyNode, type Bound, type Needs } from "../core/room.ts";
 import type { Budget, Pod } from "./pod-objects.ts";
 import { readResources } from "./quantity.ts";
 
@@ -32,7 +32,7 @@ export function reducePod({ metadata, spec }: Pod, fullBudgets: readonly Budget[
 /** Whoever may create pods may write a megabyte into each, and all of a cluster must fit into memory together. */
 export const isShort = (kept: unknown): boolean => JSON.stringify(kept).length <= 5_000;
 
-const nothing: Needs = { labels: {}, tolerations: [] };
+const nothing: Needs = { nodes: anyNode, tolerations: [] };
 
 function whyFixed(
   { annotations, namespace, labels }: Pod["metadata"],
@@ -60,8 +60,7 @@ export function isSelected(
 ): boolean {
   if (!selector) return false;
   const { matchLabels, matchExpressions } = selector;
-  const equal = Object.entries(matchLabels).map(([key, value]) => ({ key, operator: "In", values: [value] }));
-  return matches([...equal, ...matchExpressions], labels);
+  return matches([...withLabels(matchLabels), ...matchExpressions], labels);
 }
 
 /**
@@ -91,45 +90,48 @@ function addTo(total: Record<string, number>, amounts: Pod["spec"]["overhead"]):
 
 const hostname = "kubernetes.io/hostname";
 const zone = "topology.kubernetes.io/zone";
+/** Those that compare numbers are rare. */
+const operators = ["In", "NotIn", "Exists", "DoesNotExist"];
 
 function needsOf(metadata: Pod["metadata"], spec: Pod["spec"]): Needs {
   const { nodeSelector, tolerations, affinity, volumes, topologySpreadConstraints } = spec;
   const hasHostPort = [...spec.containers, ...spec.initContainers].some(({ ports }) =>
     ports.some(({ hostPort }) => hostPort),
   );
-  const labels = new Map<string, readonly string[]>(
-    Object.entries(nodeSelector).map(([key, value]) => [key, [value]]),
-  );
   const required = affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const terms = required?.nodeSelectorTerms ?? [];
-  const expressions = terms.length === 1 ? (terms[0]?.matchExpressions ?? []) : [];
-  for (const { key, operator, values } of expressions)
-    if (operator === "In")
-      labels.set(
-        key,
-        values.filter((value) => labels.get(key)?.includes(value) ?? true),
-      );
-  const spread = topologySpreadConstraints.filter((one) => one.whenUnsatisfiable === "DoNotSchedule");
-  const anti = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  const selected = withLabels(nodeSelector);
+  const nodes = terms.map(({ matchExpressions }) => [...selected, ...matchExpressions]);
+  const spread = topologySpreadConstraints
+    .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule")
+    .map((one) => ({ ...one, most: one.maxSkew }));
+  const anti = (affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map(
+    (one) => ({ ...one, most: 1 }),
+  );
   const together = affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
-  const apart = [...spread, ...anti].find(({ topologyKey }) => topologyKey === hostname);
+  // Karpenter counts like this, too: it could launch a node, which has none of them.
+  const apart = [...anti, ...spread].find(({ topologyKey }) => topologyKey === hostname);
   const topologies = [...spread, ...anti].map(({ topologyKey }) => topologyKey);
   const isUnknown =
     hasHostPort ||
     spec.resourceClaims.length > 0 ||
-    terms.length > 1 ||
-    (terms[0]?.matchFields.length ?? 0) > 0 ||
-    expressions.some(({ operator }) => operator !== "In") ||
+    terms.some(({ matchFields }) => matchFields.length > 0) ||
+    nodes.flat().some(({ operator }) => !operators.includes(operator)) ||
     together.length > 0 ||
     topologies.some((key) => key !== hostname && key !== zone);
   const hasVolume = volumes.some(
     ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral,
   );
   return {
-    labels: Object.fromEntries(labels),
+    nodes: nodes.length > 0 ? nodes : [selected],
     tolerations,
     ...((hasVolume || topologies.includes(zone)) && { isOfZone: true }),
-    ...(apart && { apart: `${metadata.namespace}/${JSON.stringify(apart.labelSelector ?? {})}` }),
+    ...(apart && {
+      apart: {
+        group: `${metadata.namespace}/${JSON.stringify(apart.labelSelector ?? {})}`,
+        most: apart.most,
+      },
+    }),
     ...(isUnknown && { isUnknown }),
   };
 }

@@ -58,6 +58,7 @@ export const podSchema = v.object({
         v.object({
           topologyKey: v.string(),
           whenUnsatisfiable: v.string(),
+          maxSkew: v.nullish(v.number(), 1),
           labelSelector: v.nullish(selector),
         }),
       ),

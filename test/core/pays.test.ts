@@ -62,7 +62,6 @@ describe("a superfluous node", () => {
   test.each([
     ["a Job runs on it", { fixed: "a Job runs on it" }],
     ["its pod needs what is not known", { needs: { ...noNeeds, isUnknown: true } }],
-    ["its pod selects another kind of node", { needs: { ...noNeeds, labels: { disk: ["ssd"] } } }],
   ])("stays where %s", (_, change) => {
     const pods = [pod("a", 6_000), pod("b", 5_000, change)];
     const large = room("a", { allocatable: { cpu: 16_000, memory: 64e9, pods: 58 } });
@@ -174,19 +173,6 @@ test("a node is never too large where Karpenter launches one size", () => {
 test("a node of the smallest size is never too large", () => {
   const smallest = room("a", { allocatable: { cpu: 1_930, memory: 7e9, pods: 29 } });
   expect(letGoAfter([smallest, small], [pod("a", 100), pod("small", 3_900)], hours(5))).toEqual({});
-});
-
-test("a pod with a volume moves only within its zone", () => {
-  const zone = (name: string) => ({
-    labels: { "topology.kubernetes.io/zone": name },
-    // Too small to be too large.
-    allocatable: { cpu: 2_000, memory: 8e9, pods: 29 },
-  });
-  const withVolume = pod("c", 500, { needs: { ...noNeeds, isOfZone: true } });
-  const pods = [pod("a", 1_300), pod("b", 1_400), withVolume];
-  const [a, b] = [room("a", zone("z1")), room("b", zone("z1"))];
-  expect(letGoAfter([a, b, room("c", zone("z2"))], pods, hours(1))).not.toHaveProperty("c");
-  expect(letGoAfter([a, b, room("c", zone("z1"))], pods, hours(1))).toHaveProperty("c");
 });
 
 /**

@@ -64,6 +64,14 @@ it("a node has what its NodeClaim reports, and stays for two minutes after it op
   ]);
 });
 
+it("a node has the labels of its NodeClaim, and those that somebody gave it later", () => {
+  const claimed = { allocatable: {}, labels: { zone: "a", pool: "web" }, taints: [], isOpen: true };
+  const node = aNode("labelled", { labels: { zone: "a", disk: "ssd" } });
+  const claims = [aClaim("labelled", { room: claimed })];
+  const [room] = roomsOf({ at: at(0), nodes: [node], claims }, someRules(), at(0));
+  expect(room?.labels).toEqual({ zone: "a", pool: "web", disk: "ssd" });
+});
+
 it("a new node with the name of one that was let go is marked, before the pods are read again", () => {
   const account = { at: at(-1), nodes: 1, pauses: noPauses, wasted: {}, leftAlone: {} };
   const record = aHeldRecord({

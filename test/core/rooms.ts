@@ -1,6 +1,6 @@
 import { levels, noPauses } from "../../lambda/core/pauses.ts";
 import type { Account } from "../../lambda/core/pays.ts";
-import type { Bound, Room } from "../../lambda/core/room.ts";
+import { anyNode, type Bound, type Room } from "../../lambda/core/room.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 
 /** A node with room for pods, of eight cores. */
@@ -13,7 +13,7 @@ export const aRoom = (name: string, change: Partial<Room> = {}): Room => ({
   ...change,
 });
 
-export const noNeeds = { labels: {}, tolerations: [] };
+export const noNeeds = { nodes: anyNode, tolerations: [] };
 
 /** A pod that may run on any node. */
 export const aBound = (node: string, change: Partial<Bound> = {}): Bound => ({

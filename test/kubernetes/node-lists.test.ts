@@ -1,16 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { TryAgainError } from "../../lambda/core/errors.ts";
+import { matches } from "../../lambda/core/label-selectors.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import type { KubernetesCall } from "../../lambda/kubernetes/client.ts";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
 import { pagesOf } from "../../lambda/kubernetes/lists.ts";
-import {
-  listNodes,
-  markedByAnyone,
-  matches,
-  selectors,
-  selectorText,
-} from "../../lambda/kubernetes/node-lists.ts";
+import { listNodes, markedByAnyone, selectors, selectorText } from "../../lambda/kubernetes/node-lists.ts";
 import { TooLongError } from "../../lambda/kubernetes/transport.ts";
 import { within } from "../support/context.ts";
 import { answersInTurn } from "./answers-in-turn.ts";

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
+import { matches } from "../../lambda/core/label-selectors.ts";
 import { reducePod } from "../../lambda/kubernetes/pod-needs.ts";
 import { podSchema } from "../../lambda/kubernetes/pod-objects.ts";
 
@@ -80,7 +81,7 @@ describe("a pod needs no other place", () => {
       ...("annotations" in metadata && metadata.annotations),
     };
     const pod = reduced({ nodeSelector: { disk: "ssd" } }, { ...metadata, annotations });
-    const needs = { labels: {}, tolerations: [] };
+    const needs = { nodes: [[]], tolerations: [] };
     expect(pod).toEqual({ node: "a", requests: {}, needsNoPlace: true, needs });
   });
 
@@ -133,9 +134,9 @@ describe("a pod may be placed", () => {
   const oneOf = (key: string, operator: string, ...values: string[]) => ({
     matchExpressions: [{ key, operator, values }],
   });
-  const spread = (topologyKey: string, whenUnsatisfiable = "DoNotSchedule") => ({
+  const spread = (topologyKey: string, whenUnsatisfiable = "DoNotSchedule", maxSkew = 1) => ({
     topologySpreadConstraints: [
-      { topologyKey, whenUnsatisfiable, labelSelector: { matchLabels: { app: "web" } } },
+      { topologyKey, whenUnsatisfiable, maxSkew, labelSelector: { matchLabels: { app: "web" } } },
     ],
   });
   const near = (kind: "podAffinity" | "podAntiAffinity", topologyKey: string) => ({
@@ -146,16 +147,42 @@ describe("a pod may be placed", () => {
   const needsOf = (spec: object) => reduced(spec).needs;
 
   it("anywhere, where it names no need", () => {
-    expect(needsOf({})).toEqual({ labels: {}, tolerations: [] });
-    expect(needsOf(spread("rack", "ScheduleAnyway"))).toEqual({ labels: {}, tolerations: [] });
+    expect(needsOf({})).toEqual({ nodes: [[]], tolerations: [] });
+    expect(needsOf(spread("rack", "ScheduleAnyway"))).toEqual({ nodes: [[]], tolerations: [] });
   });
 
-  it("on nodes with all the labels that selector and affinity agree on", () => {
-    const spec = { nodeSelector: { disk: "ssd" }, ...affinity(oneOf("disk", "In", "ssd", "hdd")) };
-    expect(needsOf(spec).labels).toEqual({ disk: ["ssd"] });
-    expect(needsOf(affinity(oneOf("arch", "In", "arm64", "amd64"))).labels).toEqual({
-      arch: ["arm64", "amd64"],
-    });
+  const nodes = {
+    old: { disk: "hdd", arch: "amd64" },
+    fast: { disk: "ssd", arch: "amd64" },
+    arm: { disk: "ssd", arch: "arm64" },
+    spot: { disk: "ssd", arch: "amd64", spot: "yes" },
+  };
+  const selector = { nodeSelector: { disk: "ssd" } };
+  it.each([
+    ["with the labels of its selector", selector, ["fast", "arm", "spot"]],
+    ["with one of the values", affinity(oneOf("disk", "In", "hdd", "nvme")), ["old"]],
+    [
+      "with none of the values, or without the label",
+      affinity(oneOf("spot", "NotIn", "yes")),
+      ["old", "fast", "arm"],
+    ],
+    ["with a label of any value", affinity(oneOf("spot", "Exists")), ["spot"]],
+    ["without a label", affinity(oneOf("spot", "DoesNotExist")), ["old", "fast", "arm"]],
+    [
+      "that match one of several terms",
+      affinity(oneOf("arch", "In", "arm64"), oneOf("disk", "In", "hdd")),
+      ["old", "arm"],
+    ],
+    [
+      "that selector and affinity agree on",
+      { ...selector, ...affinity(oneOf("spot", "DoesNotExist")) },
+      ["fast", "arm"],
+    ],
+  ])("on nodes %s", (_, spec, expected) => {
+    const { nodes: selectors, isUnknown } = needsOf(spec);
+    const found = Object.entries(nodes).filter(([, labels]) => selectors.some((one) => matches(one, labels)));
+    expect(found.map(([name]) => name)).toEqual(expected);
+    expect(isUnknown).toBeUndefined();
   });
 
   it("where it tolerates the taints; what a toleration leaves out matches all", () => {
@@ -181,17 +208,22 @@ describe("a pod may be placed", () => {
 
   it("on a node of its own, where it keeps apart from others of its group", () => {
     const ofWeb = needsOf(spread(host)).apart;
-    expect(ofWeb).toContain("shop/");
+    expect(ofWeb).toMatchObject({ group: expect.stringContaining("shop/"), most: 1 });
     const others = reduced(spread(host), { ...replicated, namespace: "other" });
-    expect(others.needs.apart).not.toBe(ofWeb);
-    expect(needsOf(near("podAntiAffinity", host)).apart).toBeDefined();
+    expect(others.needs.apart?.group).not.toBe(ofWeb?.group);
+    expect(needsOf(near("podAntiAffinity", host))).toMatchObject({ apart: { most: 1 } });
     expect(needsOf(near("podAntiAffinity", host))).not.toHaveProperty("isUnknown");
   });
 
+  it("on a node with as many of its group as the spread allows beside an empty one", () => {
+    const both = { ...spread(host, "DoNotSchedule", 3), ...near("podAntiAffinity", host) };
+    expect(needsOf(spread(host, "DoNotSchedule", 3))).toMatchObject({ apart: { most: 3 } });
+    expect(needsOf(both)).toMatchObject({ apart: { most: 1 } });
+  });
+
   it.each([
-    ["one of several terms", affinity(oneOf("a", "In", "1"), oneOf("b", "In", "1"))],
     ["fields of a node", affinity({ matchFields: [{}] })],
-    ["another operator", affinity(oneOf("a", "NotIn", "1"))],
+    ["a label to be a large number", affinity(oneOf("cores", "Gt", "8"))],
     ["the same place as another pod", near("podAffinity", host)],
     ["another topology", spread("rack")],
     ["to be apart in another topology", near("podAntiAffinity", "rack")],
