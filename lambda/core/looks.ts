@@ -86,8 +86,10 @@ const takeDelay: Duration = seconds(20);
 /** More pods take too long to be read so often. */
 export const podsAMinute = 10_000;
 
-const mayBeTaken = ({ pods = 0, letGo }: Account, now: Date): boolean =>
-  pods <= podsAMinute && Object.values(letGo).some((at) => after(at, takenWithin) > now);
+/** A node that has its turn is needed: Karpenter hardly takes it. */
+const mayBeTaken = ({ pods = 0, letGo, wasted }: Account, now: Date): boolean =>
+  pods <= podsAMinute &&
+  Object.entries(letGo).some(([name, at]) => wasted[name] !== 0 && after(at, takenWithin) > now);
 
 /** The delay before nodes that boot are looked for again: short at first, longer later. */
 function bootDelay(awaitedSince: Date | undefined, now: Date): Duration | undefined {

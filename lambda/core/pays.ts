@@ -24,7 +24,7 @@ export type Account = Readonly<{
   /** How many nodes were open and not superfluous; only for figures, and missing before the first look. */
   needed?: number;
   pauses: Pauses;
-  /** The time that nodes have wasted because they are larger than their pods need, by name. */
+  /** The time that nodes have wasted because they are larger than their pods need, by name; 0 of one that has its turn. */
   wasted: Readonly<Record<string, Duration>>;
   /** When nodes were let go, by name. */
   letGo: Readonly<Record<string, Date>>;
@@ -123,12 +123,14 @@ export function lookAtNodes(
   const wasted: Record<string, Duration> = {};
   for (const room of others) {
     const share = isOfOneSize ? 0 : shareWasted(room, podsOf.get(room.name) ?? []);
-    if (share === 0) continue;
+    const isTurn = isItsTurn(room, now) && Object.keys(wasted).length < mostNodes;
+    if (share === 0 && !isTurn) continue;
     const time = (ofNode(account.wasted, room.name) ?? 0) + Math.round(share * step);
     wasted[room.name] = time;
     const price = priceOf(podsOf.get(room.name), prices);
-    const dueAt = after(now, Math.ceil((price.worth - time) / share));
-    removals.push({ ...room, price, dueAt, was: `${formatDuration(time)} wasted, because it is too large` });
+    const dueAt = isTurn ? now : after(now, Math.ceil((price.worth - time) / share));
+    const was = isTurn ? "held for a day" : `${formatDuration(time)} wasted, because it is too large`;
+    removals.push({ ...room, price: isTurn ? { ...price, words: daily } : price, dueAt, was });
   }
 
   const verdicts: Verdict[] = [];
@@ -205,6 +207,19 @@ function shareWasted(room: Room, pods: readonly Bound[]): number {
   const used = Math.max(...sharesUsed(room, pods)) / overhead;
   if (used <= 0 || used > 0.5) return 0;
   return 1 - 2 ** Math.ceil(Math.log2(used));
+}
+
+const daily = "once a day Karpenter may take each node";
+
+/**
+ * Once a day Karpenter has its time for each node, because it sees more than the holder: other prices, instance types that
+ * are available again, and room where the holder cannot estimate it. The nodes of one launch have their turns at other times.
+ */
+function isItsTurn({ name, createdAt }: Room, now: Date): boolean {
+  const turns = hours(24) / takenWithin;
+  const turn = [...name].reduce((sum, letter) => (31 * sum + letter.charCodeAt(0)) % turns, 0);
+  const isOld = createdAt !== undefined && after(createdAt, hours(24)) <= now;
+  return isOld && Math.floor(now.getTime() / takenWithin) % turns === turn;
 }
 
 const age = (since: Date, now: Date): string => formatDuration(Math.max(0, now.getTime() - since.getTime()));

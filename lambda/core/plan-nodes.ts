@@ -28,10 +28,10 @@ export function roomsOf(view: ScopeView, { holdAnnotation: annotation }: Rules, 
   const isOthers = (node: SeenNode) => planRelease(node, { annotation }).outcome === "kept";
   const others = new Set(view.nodes.filter(isOthers).map(({ name }) => name));
   const labelsOf = new Map(view.nodes.map(({ name, labels }) => [name, labels]));
-  return claimsOf(view).map(({ name, node = name, openedAt, consolidatable, room = noRoom }) => {
+  return claimsOf(view).map(({ name, node = name, createdAt, openedAt, consolidatable, room = noRoom }) => {
     const isNew = openedAt !== undefined && after(openedAt, newFor) > now;
     const labels = { ...room.labels, ...labelsOf.get(node) };
-    return { name: node, ...room, labels, stays: isNew || others.has(node), consolidatable };
+    return { name: node, ...room, labels, stays: isNew || others.has(node), consolidatable, createdAt };
   });
 }
 

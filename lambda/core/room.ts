@@ -17,6 +17,7 @@ export type Room = Readonly<{
   /** It is not superfluous: its user holds or excludes it, or the pods that it was launched for may not be on it yet. */
   stays?: boolean;
   consolidatable?: Consolidatable | undefined;
+  createdAt?: Date;
 }>;
 
 /** Since when nothing has changed on a node for its `consolidateAfter`, so that Karpenter may take it. Before v1.0 Karpenter does not say. */

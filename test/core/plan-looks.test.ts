@@ -140,6 +140,7 @@ describe("the message while Karpenter may take a node that was let go", () => {
   it.each<[string, Account, Partial<PlanFacts>]>([
     ["no node is let go", letGo(5, { letGo: {} }), {}],
     ["Karpenter has had ten minutes", letGo(-5), {}],
+    ["the node has its turn and is needed", letGo(5, { wasted: { a: 0 } }), {}],
     ["nothing is marked", letGo(5), { rules: someRules({ auto: true, mode: "observe" }) }],
     ["the pods are too many to be read so often", letGo(5, { pods: 10_001 }), {}],
     [

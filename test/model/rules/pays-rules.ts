@@ -1,4 +1,4 @@
-import { after, minutes } from "../../../lambda/core/duration.ts";
+import { after, hours, minutes } from "../../../lambda/core/duration.ts";
 import { holdLabel } from "../../../lambda/core/marks/keys.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
 import type { NodeView } from "../../../simulator/cluster-view.ts";
@@ -28,6 +28,10 @@ export function mayGo(
     if (!account) return false;
     // What began to run since the last look, or since this pass has read the pods, is not known.
     if (since >= by.begunAt || after(since, mostSkew) >= account.at) return true;
+    // From its second day on, a node has a turn in which Karpenter may take it.
+    const launchedAt = karpenter.launches.find(({ node }) => node === name)?.at ?? new Date(0);
+    if (after(launchedAt, hours(24)) <= after(world.time, mostSkew))
+      return pods !== "job" && pods !== "fixed";
     const evictions = pods === "movable" ? movable * settings.evictionCost : 0;
     return (
       (pods === "none" || pods === "movable") &&
