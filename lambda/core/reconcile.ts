@@ -2,6 +2,7 @@ import { after, type Duration, minutes, seconds } from "./duration.ts";
 import { attemptAll, TryAgainError } from "./errors.ts";
 import { mostAhead } from "./launches.ts";
 import { soonestAfter } from "./looks.ts";
+import { holdIdOf } from "./marks/hold-id.ts";
 import { type Plan, planScope } from "./plan.ts";
 import {
   awaitedSince,
@@ -164,8 +165,11 @@ const mayRepeat = ({ launches = [], change, isLook, isSweep }: Trigger, { news }
 const timesOf = (launches: readonly Launch[]): ScopeRecord["seen"] =>
   Object.fromEntries(launches.map(({ instance, launchedAt }) => [instance, launchedAt]));
 
-/** Only an edit by hand makes a record unreadable. Its content is lost, and the marks of its hold are orphaned. */
-function readable({ log, metrics }: PassContext, record: ScopeRecord): ScopeRecord {
+/**
+ * Only an edit by hand makes a record unreadable. Its content is lost, and the marks of its hold are orphaned. The next
+ * hold's id is younger than any that a clock may have made: else functions that read the record before would take its marks.
+ */
+function readable({ log, metrics, clock }: PassContext, record: ScopeRecord): ScopeRecord {
   const { scope, version, unreadable } = record;
   if (!unreadable) return record;
   log.error("a record cannot be read: it counts as none, and is written anew", {
@@ -173,7 +177,7 @@ function readable({ log, metrics }: PassContext, record: ScopeRecord): ScopeReco
     because: unreadable,
   });
   metrics.add("UnreadableRecords", 1);
-  return { ...emptyRecord(scope), version };
+  return { ...emptyRecord(scope), version, closedId: holdIdOf(after(clock.now(), mostAhead), "zzzzzz") };
 }
 
 /** Sets the one-shot and sends the message that the plan asks for. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
+import { holdIdOf } from "../../lambda/core/marks/hold-id.ts";
 import { pause } from "../../lambda/core/operate/release.ts";
 import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
@@ -152,8 +153,17 @@ describe("a record that another function writes meanwhile", () => {
     await world.holds.spoil("cluster");
     world.time = at(25);
     await pass();
-    expect(record()).toEqual(aRecord({ version: 3, seen: {} }));
+    expect(record()).toEqual(aRecord({ version: 3, seen: {}, closedId: holdIdOf(at(35), "zzzzzz") }));
     expect(world.metrics.total("UnreadableRecords")).toBe(1);
     expect(world.log.lines.filter(({ level }) => level === "error")).toHaveLength(1);
+  });
+
+  it("and that cannot be read is followed by a younger hold, also by a clock that is behind", async () => {
+    const { world, launch, pass, record } = aWorld([aHeldRecord()]);
+    const before = record()?.hold?.id ?? "";
+    await world.holds.spoil("cluster");
+    world.time = at(-1);
+    await pass([launch()]);
+    expect(record()?.hold?.id.localeCompare(before)).toBe(1);
   });
 });
