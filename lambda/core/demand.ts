@@ -44,11 +44,11 @@ export type Demand = Readonly<{
 
 /** What asks for a hold at this time. Nodes are held until the last of it ends. */
 export function demandOf(facts: DemandFacts): Demand {
-  const { record, whole, rules, now } = facts;
+  const { record, whole, rules, isLimited, now } = facts;
   const silence = silenceOf(record, whole, now);
   const launches = byWhenTheyCount(silence, { ...facts, seen: record.seen });
   const countFrom = silence.launchesCountFrom;
-  const ofLaunches = { before: record.launchHold, launches, countFrom, rules, now };
+  const ofLaunches = { before: record.launchHold, launches, countFrom, rules, isLimited, now };
   const launchHold = untilJobsEnd(withLimit(launchHoldAfter(ofLaunches), facts), facts);
   const end = launchHold && endOf(launchHold, rules);
   const isOver = end !== undefined && end.at <= now;

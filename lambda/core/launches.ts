@@ -50,7 +50,9 @@ type Facts = Readonly<{
   launches: readonly Launch[];
   /** Earlier launches do not count. */
   countFrom: Date;
-  rules: Limits & Pick<Rules, "initialDelay">;
+  rules: Limits & Pick<Rules, "initialDelay" | "breather">;
+  /** The settings have `hold=auto`, but the rights for that are missing. */
+  isLimited?: boolean | undefined;
   now: Date;
 }>;
 
@@ -70,14 +72,17 @@ const notLaterThan = (hold: LaunchHold, latest: Date): LaunchHold => ({
 
 /** The launch hold by now, over or not; undefined where there is none. Only the newest launch matters, whatever order they come in. */
 export function launchHoldAfter(facts: Facts): LaunchHold | undefined {
-  const { before, countFrom, now } = facts;
+  const { before, countFrom, rules, isLimited = false, now } = facts;
   const went =
     before && before.lastLaunchAt >= countFrom ? notLaterThan(before, after(now, mostAhead)) : undefined;
   const counting = launchesThatHold(facts).map(({ launchedAt }) => earlier(launchedAt, now));
   const [first] = counting;
   if (!first) return went;
   const lastLaunchAt = counting.reduce(later, went?.lastLaunchAt ?? first);
-  return { startedAt: went?.startedAt ?? now, lastLaunchAt };
+  // One that has been over for as long as a breather, and that no pass has ended, must not cap the hold of this launch.
+  const auto = rules.auto || isLimited;
+  const goesOn = went && after(endOf(went, { ...rules, auto }).at, rules.breather) > now;
+  return { startedAt: goesOn ? went.startedAt : now, lastLaunchAt };
 }
 
 /** Those after which nodes are still to be held now. */

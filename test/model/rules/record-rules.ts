@@ -62,12 +62,18 @@ export class RecordRules {
     const now = record.launchHold;
     const silenced = (at: Date) => known.some((one) => at < silencedUntil(one));
     const isStart = now !== undefined && !isSame(now.startedAt, old?.startedAt);
+    // Over for as long as a breather, though no pass has ended it.
+    const isLongOver = (at: Date) =>
+      old !== undefined && after(launchEnd(old, settings), settings.breather) <= at;
     if (isStart) {
       must(isBetween(now.startedAt, from, to), "a launch hold starts when it is recorded", facts);
-      const mayStart = !old || silenced(old.lastLaunchAt);
+      const mayStart = !old || silenced(old.lastLaunchAt) || isLongOver(to);
       must(mayStart, "the cap counts from the first of all launches without a break", facts);
-    } else if (now && old)
+    } else if (now && old) {
       must(now.lastLaunchAt >= old.lastLaunchAt, "the last launch never moves back", facts);
+      const isNews = !isSame(now.lastLaunchAt, old.lastLaunchAt);
+      must(!isNews || !isLongOver(from), "a launch long after the end of a hold starts another one", facts);
+    }
     if (now && !isSame(now.lastLaunchAt, old?.lastLaunchAt)) {
       const at = now.lastLaunchAt;
       const launches = this.#karpenter.launches.filter(({ pool }) => isWithin(scope, pool));
@@ -97,7 +103,7 @@ export class RecordRules {
     must(isTime, "no launch hold ends before its time", facts);
     const isBreather = beginsBreather(before, record);
     must(
-      isBreather || !isCapped(old, settings),
+      isBreather || (isStart && isLongOver(to)) || !isCapped(old, settings),
       "after a launch hold that reached its cap comes a breather",
       facts,
     );
