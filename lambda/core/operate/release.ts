@@ -1,4 +1,4 @@
-import { after, type Duration, earlier, later, latest, seconds } from "../duration.ts";
+import { after, type Duration, earlier, latest, seconds } from "../duration.ts";
 import { attemptAll, BadInputError, withMore } from "../errors.ts";
 import { nothingChanged } from "../plan-nodes.ts";
 import type { Changed, PassContext } from "../ports.ts";
@@ -76,11 +76,9 @@ export async function pause(
   const until = after(context.clock.now(), length);
   const change = (record: ScopeRecord, now: Date): ScopeRecord => {
     const { quiet: before } = record;
-    // A pause that is asked for again keeps its start; the last one counts. A short one may be over when it is recorded, and
-    // end before the start of one that was recorded meanwhile by a clock that is ahead.
+    // A pause that is asked for again keeps its start; the last one counts.
     const goesOn = before?.kind === "paused" && before.until > now && isPossible(before.since, now);
-    const since = earlier(goesOn ? before.since : now, until);
-    const quiet: Quiet = { kind: "paused", since, until, because: reason };
+    const quiet: Quiet = { kind: "paused", since: goesOn ? before.since : now, until, because: reason };
     return { ...record, quiet };
   };
   const because = `paused by hand: ${reason}`;
@@ -107,8 +105,8 @@ export async function resume(context: PassContext, scope: Scope | undefined): Pr
       if (!quiet || quiet.until <= now) return record;
       resumed.add(each);
       because = quiet.kind === "breather" ? "the breather is cut short" : "the pause is over";
-      const since = isPossible(quiet.since, now) ? quiet.since : now;
-      return { ...record, quiet: { ...quiet, since, until: later(now, since) } };
+      // The clock that began it may have been ahead, or wrong.
+      return { ...record, quiet: { ...quiet, since: earlier(quiet.since, now), until: now } };
     };
     changes.push((await reconcile(context, each, { change })).changed);
   };

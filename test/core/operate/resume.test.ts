@@ -51,6 +51,16 @@ describe("resuming", () => {
     expect(await holds(at(7.5))).toBe(true);
   });
 
+  it("lets launches count from now on, also where the clock that began the pause is ahead", async () => {
+    const quiet = aQuiet("paused", { since: at(7.5), until: at(600) });
+    const { world, context, holds, record } = aWorld([aRecord({ quiet })]);
+    world.time = at(7);
+    await resume(context(), "cluster");
+    expect(record()?.quiet).toMatchObject({ since: at(7), until: at(7) });
+    world.time = at(7.4);
+    expect(await holds(at(7.2))).toBe(true);
+  });
+
   it("counts a launch in the second in which it was resumed: launch times have whole seconds", async () => {
     const { world, context, holds } = aWorld([aRecord({ quiet: paused })]);
     world.time = new Date(at(7).getTime() + 0.9 * seconds(1));
