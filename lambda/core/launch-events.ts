@@ -61,8 +61,9 @@ export async function resolveLaunches(outer: Context, batch: LaunchBatch): Promi
   const found = launches.flatMap((launch): Launch[] => {
     const instance = known.get(launch.instance);
     if (!instance || !isOurs(context, instance)) return [];
-    // An event from the future would hold for longer than any launch may.
-    return [{ ...launch, launchedAt: earlier(launch.launchedAt, now), nodePool: instance.nodePool }];
+    // An event from the future would hold for longer than any launch may, and one that is late must count by its launch.
+    const launchedAt = earlier(launch.launchedAt, earlier(instance.launchedAt, now));
+    return [{ ...launch, launchedAt, nodePool: instance.nodePool }];
   });
   return { launches: found, failures };
 }

@@ -110,7 +110,6 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const selector = `${poolLabel},${registeredLabel}`;
   const onServerTime = clockCheck({ clock, hold, log });
   const watch = new NodeWatch({ api, login, selector, clock, log, onChange, onServerTime });
-  const launches = new WatchedLaunches(watch, poolLabel);
   const holds = new StoredHolds(table, clock);
   const journal = new StoredJournal(table, clock);
   const health = new RunHealth({
@@ -123,6 +122,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const lease = new RunLease({ api, clock, log, identity });
   const ofCluster = clusterPorts(settings, { api: patchingWith(lease, api), clock, metrics });
   const nodes = health.watching(ofCluster.nodes);
+  const launches = new WatchedLaunches({ watch, nodeClaims: ofCluster.nodeClaims, clock, poolLabel });
   const holder = new Holder({
     settings,
     clock: wallClock,

@@ -97,6 +97,13 @@ describe("a launch", () => {
     });
   });
 
+  it("counts from when its instance was launched, where what reports it came later", async () => {
+    const { world, context } = coreWorld();
+    world.ec2.add("i-1", at(-3), "batch");
+    const batch = { launches: [event("i-1")], firstSeenAt: at(0), attempt: 0 };
+    expect((await resolveLaunches(context(), batch)).launches).toMatchObject([{ launchedAt: at(-3) }]);
+  });
+
   it("is counted as seen once, however often it is tried", async () => {
     expect((await resolve({ nodePool: "batch", attempt: 1 })).counted).toEqual([0, 0]);
   });
