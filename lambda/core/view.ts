@@ -95,12 +95,13 @@ function reportMissing({ log, metrics }: PassContext, read: ScopeView["claims"] 
 export function rulesFor(
   rules: Rules,
   view: ScopeView | undefined,
-  { launchHold: before, account }: Pick<ScopeRecord, "launchHold" | "account"> = {},
+  { launchHold: before, account, seen = {} }: Partial<ScopeRecord> = {},
   launches: readonly Launch[] = [],
 ): Rules {
   if (!rules.auto || !view) return rules;
   const { at, claims, pods } = view;
-  const isExtended = launches.some(({ launchedAt }) => before && launchedAt > before.lastLaunchAt);
+  const news = launches.filter(({ instance }) => seen[instance] === undefined);
+  const isExtended = news.some(({ launchedAt }) => before && launchedAt > before.lastLaunchAt);
   if (before && !before.isConstant && !isExtended) return rules;
   const knownAt = before && later(before.startedAt, account?.at ?? before.startedAt);
   const isBlind = knownAt && after(knownAt, rules.maxHold + jobsEndWithin) <= at;

@@ -5,6 +5,7 @@ import { getStatus } from "../../lambda/core/operate/status.ts";
 import { noPauses } from "../../lambda/core/pauses.ts";
 import type { Account } from "../../lambda/core/pays.ts";
 import type { CallContext } from "../../lambda/core/ports.ts";
+import { reconcile } from "../../lambda/core/reconcile.ts";
 import { withoutHold } from "../../lambda/core/record.ts";
 import { untilOf } from "../../lambda/core/requests.ts";
 import { sweep } from "../../lambda/core/sweep.ts";
@@ -98,6 +99,17 @@ it("a right that is lost meanwhile ends no hold, however long it has lasted, and
   world.time = at(261);
   await sweep(context());
   expect([world.nodes.held(), stored()?.quiet]).toEqual([[], undefined]);
+});
+
+it("the event of a launch that a NodeClaim has shown is no next launch, though it is of a later second", async () => {
+  const { world, context, record: stored } = coreWorld({ rules: { auto: true } });
+  world.nodes.add("a");
+  const launch = world.ec2.launch({ eventAfter: null, joinsAfter: null });
+  await sweep(context());
+  world.cluster.pods.isRefused = true;
+  world.time = at(5);
+  await reconcile(context(), "cluster", { launches: [{ ...launch, nodePool: "default" }] });
+  expect(stored()?.launchHold).toEqual({ startedAt: at(0), lastLaunchAt: at(0) });
 });
 
 it.each([45, 300])(
