@@ -72,17 +72,23 @@ const notLaterThan = (hold: LaunchHold, latest: Date): LaunchHold => ({
 
 /** The launch hold by now, over or not; undefined where there is none. Only the newest launch matters, whatever order they come in. */
 export function launchHoldAfter(facts: Facts): LaunchHold | undefined {
-  const { before, countFrom, rules, isLimited = false, now } = facts;
-  const went =
-    before && before.lastLaunchAt >= countFrom ? notLaterThan(before, after(now, mostAhead)) : undefined;
+  const { before, countFrom, now } = facts;
+  const goesOn = before && before.lastLaunchAt >= countFrom && !isLongOver(before, facts);
+  const went = goesOn ? notLaterThan(before, after(now, mostAhead)) : undefined;
   const counting = launchesThatHold(facts).map(({ launchedAt }) => earlier(launchedAt, now));
   const [first] = counting;
   if (!first) return went;
   const lastLaunchAt = counting.reduce(later, went?.lastLaunchAt ?? first);
-  // One that has been over for as long as a breather, and that no pass has ended, must not cap the hold of this launch.
-  const auto = rules.auto || isLimited;
-  const goesOn = went && after(endOf(went, { ...rules, auto }).at, rules.breather) > now;
-  return { startedAt: goesOn ? went.startedAt : now, lastLaunchAt };
+  return { startedAt: went?.startedAt ?? now, lastLaunchAt };
+}
+
+/**
+ * A constant hold that no pass has ended for as long as a breather lasts counts no more: the next launch must not reach its
+ * cap at once, and be left without a hold. One that pays still waits for Jobs.
+ */
+function isLongOver({ lastLaunchAt, isConstant }: LaunchHold, { rules, isLimited, now }: Facts): boolean {
+  const pays = !isConstant && (rules.auto || isLimited);
+  return !pays && after(lastLaunchAt, rules.hold + rules.breather) <= now;
 }
 
 /** Those after which nodes are still to be held now. */

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
-import type { Quiet, Request, ScopeRecord } from "../../../lambda/core/record.ts";
+import type { LaunchHold, Quiet, Request, ScopeRecord } from "../../../lambda/core/record.ts";
+import type { Rules } from "../../../lambda/core/rules.ts";
 import { wholeSecond } from "../../../simulator/fake-ec2.ts";
 import type { World } from "../../../simulator/world.ts";
 import type { Karpenter } from "../karpenter.ts";
@@ -21,6 +22,10 @@ import type { Written } from "./records.ts";
 
 const isSame = (a: Date | undefined, b: Date | undefined): boolean => a?.getTime() === b?.getTime();
 const isBetween = (at: Date, from: Date, to: Date): boolean => at >= from && at <= to;
+
+/** Whether a constant hold has been over for as long as a breather lasts, though no pass has ended it. */
+const isLongOver = ({ lastLaunchAt }: LaunchHold, { auto, hold, breather }: Rules, at: Date): boolean =>
+  !auto && after(lastLaunchAt, hold + breather) <= at;
 
 /** How the parts of a record that decide may change in one write. */
 export class RecordRules {
@@ -62,17 +67,14 @@ export class RecordRules {
     const now = record.launchHold;
     const silenced = (at: Date) => known.some((one) => at < silencedUntil(one));
     const isStart = now !== undefined && !isSame(now.startedAt, old?.startedAt);
-    // Over for as long as a breather, though no pass has ended it.
-    const isLongOver = (at: Date) =>
-      old !== undefined && after(launchEnd(old, settings), settings.breather) <= at;
+    const isForgotten = (at: Date) => old !== undefined && isLongOver(old, settings, at);
     if (isStart) {
       must(isBetween(now.startedAt, from, to), "a launch hold starts when it is recorded", facts);
-      const mayStart = !old || silenced(old.lastLaunchAt) || isLongOver(to);
+      const mayStart = !old || silenced(old.lastLaunchAt) || isForgotten(to);
       must(mayStart, "the cap counts from the first of all launches without a break", facts);
     } else if (now && old) {
       must(now.lastLaunchAt >= old.lastLaunchAt, "the last launch never moves back", facts);
-      const isNews = !isSame(now.lastLaunchAt, old.lastLaunchAt);
-      must(!isNews || !isLongOver(from), "a launch long after the end of a hold starts another one", facts);
+      must(!isForgotten(from), "a launch hold that was over long ago counts no more", facts);
     }
     if (now && !isSame(now.lastLaunchAt, old?.lastLaunchAt)) {
       const at = now.lastLaunchAt;
@@ -103,7 +105,7 @@ export class RecordRules {
     must(isTime, "no launch hold ends before its time", facts);
     const isBreather = beginsBreather(before, record);
     must(
-      isBreather || (isStart && isLongOver(to)) || !isCapped(old, settings),
+      isBreather || isForgotten(to) || !isCapped(old, settings),
       "after a launch hold that reached its cap comes a breather",
       facts,
     );
@@ -158,7 +160,11 @@ function checkQuiet(written: Written): void {
 function checkBreather({ by, before, record, from, to, facts }: Written, { until }: Quiet): void {
   const { breather, maxHold } = by.settings;
   const { launchHold } = before;
-  const isCapReached = launchHold && maxHold > 0 && after(launchHold.startedAt, maxHold) <= to;
+  const isCapReached =
+    launchHold &&
+    maxHold > 0 &&
+    after(launchHold.startedAt, maxHold) <= to &&
+    !isLongOver(launchHold, by.settings, from);
   must(
     isCapReached === true && !record.launchHold,
     "a breather follows a launch hold that reached its cap",
