@@ -50,7 +50,7 @@ type Facts = Readonly<{
   launches: readonly Launch[];
   /** Earlier launches do not count. */
   countFrom: Date;
-  rules: Limits & Pick<Rules, "initialDelay" | "breather">;
+  rules: Limits & Pick<Rules, "initialDelay">;
   /** The settings have `hold=auto`, but the rights for that are missing. */
   isLimited?: boolean | undefined;
   now: Date;
@@ -82,13 +82,16 @@ export function launchHoldAfter(facts: Facts): LaunchHold | undefined {
   return { startedAt: went?.startedAt ?? now, lastLaunchAt };
 }
 
+/** One-shots come within a minute or two, and sweeps every few minutes. */
+const mostLate: Duration = minutes(10);
+
 /**
- * A constant hold that no pass has ended for as long as a breather lasts counts no more: the next launch must not reach its
- * cap at once, and be left without a hold. One that pays still waits for Jobs.
+ * A constant hold that was over so long before a pass counts no more: the next launch must not reach its cap at once, and be
+ * left without a hold. One that pays still waits for Jobs.
  */
 function isLongOver({ lastLaunchAt, isConstant }: LaunchHold, { rules, isLimited, now }: Facts): boolean {
   const pays = !isConstant && (rules.auto || isLimited);
-  return !pays && after(lastLaunchAt, rules.hold + rules.breather) <= now;
+  return !pays && after(lastLaunchAt, rules.hold + mostLate) <= now;
 }
 
 /** Those after which nodes are still to be held now. */

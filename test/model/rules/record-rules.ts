@@ -23,9 +23,9 @@ import type { Written } from "./records.ts";
 const isSame = (a: Date | undefined, b: Date | undefined): boolean => a?.getTime() === b?.getTime();
 const isBetween = (at: Date, from: Date, to: Date): boolean => at >= from && at <= to;
 
-/** Whether a constant hold has been over for as long as a breather lasts, though no pass has ended it. */
-const isLongOver = ({ lastLaunchAt }: LaunchHold, { auto, hold, breather }: Rules, at: Date): boolean =>
-  !auto && after(lastLaunchAt, hold + breather) <= at;
+/** Whether a constant hold has been over for ten minutes, though no pass has ended it. */
+const isLongOver = ({ lastLaunchAt }: LaunchHold, { auto, hold }: Rules, at: Date): boolean =>
+  !auto && after(lastLaunchAt, hold + minutes(10)) <= at;
 
 /** How the parts of a record that decide may change in one write. */
 export class RecordRules {
