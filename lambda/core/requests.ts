@@ -34,16 +34,17 @@ export type Granted = Readonly<{
 
 /**
  * Adds a request, or changes the one of the same name. A person may also make it shorter. An event or a window only makes
- * it longer: its messages may come twice and in any order.
+ * it longer: its messages may come twice and in any order, also after a person has released or changed it.
  */
 export function withRequest(requests: readonly Request[], asked: Request, now: Date): Granted {
   const others = requests.filter(({ name }) => name !== asked.name);
   const before = requests.find(({ name }) => name === asked.name);
   const unchanged = (action: Granted["action"], because: string) => ({ action, because, requests });
   if (asked.until <= now) return unchanged("leave", "the requested time is over");
-  const isNews =
-    asked.cause === "person" || !before?.releasedAt || isAfter(asked.at, before, before.releasedAt);
-  if (!isNews) return unchanged("leave", "the request was released since");
+  const decidedAt = before?.releasedAt ?? (before?.cause === "person" ? before.at : undefined);
+  const isNews = asked.cause === "person" || !before || !decidedAt || isAfter(asked.at, before, decidedAt);
+  if (!isNews)
+    return unchanged("leave", `the request was ${before.releasedAt ? "released" : "changed by hand"} since`);
   if (!before || before.releasedAt) {
     if (others.filter((one) => isOn(one, now)).length >= mostRequests)
       return unchanged("refuse", `there are ${mostRequests} requests already: release one of them`);
@@ -56,9 +57,9 @@ export function withRequest(requests: readonly Request[], asked: Request, now: D
   return { action, because: asked.reason, requests: [...others, { ...before, ...asked, until }] };
 }
 
-/** Whether an event came after the release of one before, or in its second; a duplicate has the same time. */
-const isAfter = (at: Date, before: Request, releasedAt: Date): boolean =>
-  at > before.at && notJustBefore(at, releasedAt) >= releasedAt;
+/** Whether an event came after what a person decided of one before, or in its second; a duplicate has the same time. */
+const isAfter = (at: Date, before: Request, decidedAt: Date): boolean =>
+  at > before.at && notJustBefore(at, decidedAt) >= decidedAt;
 
 /** With room for one more: what was released first is forgotten first. */
 function withRoom(requests: readonly Request[]): readonly Request[] {

@@ -95,6 +95,7 @@ describe("the requests of a scope", () => {
     ["makes it shorter where a person asks", [aRequest()], { until: at(30) }, "shorten", at(30)],
     ["never makes it shorter for an event", [aRequest(event)], { ...event, until: at(30) }, "keep", at(60)],
     ["changes nothing by a duplicate", [aRequest(event)], event, "keep", at(60)],
+    ["leaves it to a person who asked since", [aRequest({ at: at(5) })], { cause: "event" }, "leave", at(60)],
     ["starts nothing whose time is over", [], { ...event, until: at(10) }, "leave", undefined],
     [
       "starts nothing again that was released since",

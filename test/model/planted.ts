@@ -122,7 +122,7 @@ export const mistakes: readonly Mistake[] = [
   mistake(
     "a duplicate event brings back a released request",
     "requests.ts",
-    " || isAfter(asked.at, before, before.releasedAt);",
+    " || isAfter(asked.at, before, decidedAt);",
     " || true;",
   ),
   mistake(

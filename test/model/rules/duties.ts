@@ -100,8 +100,9 @@ export class Duties {
       const { requests } = known.record;
       const own = requests.find((one) => one.name === name);
       const isReleased = at < releasedAt(known) || (own?.releasedAt && at <= own.releasedAt);
+      const isByHand = own?.cause === "person" && at <= own.at;
       const isFull = requests.length >= 50;
-      return isReleased || isFull || (own && own.until >= until);
+      return isReleased || isByHand || isFull || (own && own.until >= until);
     });
     must(isRecorded, "an event or a window is recorded", () => ({
       name,

@@ -197,6 +197,8 @@ function checkRequests(written: Written): void {
     const isNews = now.at > old.at && (!old.releasedAt || now.at >= wholeSecond(old.releasedAt));
     // It is remembered until its end: one of the same name that comes after that is another.
     must(!isAgain || isNews || old.until <= to, "a duplicate brings back no released request", facts);
+    const isByHand = old.cause === "person" && now.cause !== "person" && !isOver && !isReleased;
+    must(!isByHand || now.at > old.at, "what a person asks for is changed by no event from before", facts);
     const mayShorten = isReleased || now.cause === "person" || old.releasedAt !== undefined || isOver;
     must(mayShorten || now.until >= old.until, "an event or a window never shortens a request", facts);
   }
