@@ -88,14 +88,14 @@ describe("the requests of a scope", () => {
   const ask = (before: readonly Request[], about: Partial<Request>, minute = 10) =>
     withRequest(before, aRequest(about), at(minute));
   const event = { cause: "event", name: "deploys" } as const;
-
+  const byHand = { cause: "person", at: at(5), until: at(30) } as const;
   it.each<[string, readonly Request[], Partial<Request>, string, Date | undefined]>([
     ["starts what is new", [], {}, "start", at(60)],
     ["makes the one of the same name longer", [aRequest()], { until: at(90) }, "extend", at(90)],
     ["makes it shorter where a person asks", [aRequest()], { until: at(30) }, "shorten", at(30)],
     ["never makes it shorter for an event", [aRequest(event)], { ...event, until: at(30) }, "keep", at(60)],
     ["changes nothing by a duplicate", [aRequest(event)], event, "keep", at(60)],
-    ["leaves it to a person who asked since", [aRequest({ at: at(5) })], { cause: "event" }, "leave", at(60)],
+    ["leaves it to a person", [aRequest({ ...event, ...byHand })], event, "leave", at(30)],
     ["starts nothing whose time is over", [], { ...event, until: at(10) }, "leave", undefined],
     [
       "starts nothing again that was released since",
