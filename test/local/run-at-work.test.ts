@@ -24,6 +24,13 @@ const reconnect = async () => {
   await expect.poll(watches, soon).toBeGreaterThan(before);
 };
 
+const claimsPath = "/apis/karpenter.sh/v1/nodeclaims";
+const serveClaims = (claims: FakeNodeClaims) =>
+  world.cluster.serve(
+    claimsPath,
+    JSON.parse(JSON.stringify(claims.answer({ method: "GET", path: claimsPath }))),
+  );
+
 describe("a run without a right that it can do without", () => {
   it("holds for a constant time where it may not list pods, and says so in its log, metrics and status", async () => {
     world.cluster.pods.isRefused = true;
@@ -95,6 +102,21 @@ describe("a run at work", () => {
     expect(idles[0]).toBe(seconds(90));
   });
 
+  it("starts no hold for a node that joins after a release and was launched before it", async () => {
+    const claims = new FakeNodeClaims();
+    claims.add({ name: "c", createdAt: after(new Date(), -seconds(30)), instance: "i-1" });
+    serveClaims(claims);
+    await world.start();
+    const { ask } = await runningHolder({ run: world.folder }, {});
+    await ask({ do: "release", reason: "now" });
+    const planned = () => world.log.reported("planned").length;
+    const before = planned();
+    // In a later second than the release.
+    world.joins("a", { ago: -seconds(2), providerId: "aws:///eu-central-1a/i-1" });
+    await expect.poll(planned, soon).toBeGreaterThan(before);
+    expect(await ask({ do: "status" })).toMatchObject({ scopes: [{ state: "none" }] });
+  });
+
   it("holds by its sweep what its watch does not show", async () => {
     vi.spyOn(KubernetesTransport.prototype, "stream").mockImplementation(
       (_, { signal }) => new Promise((_resolve, reject) => signal.addEventListener("abort", reject)),
@@ -103,8 +125,7 @@ describe("a run at work", () => {
     world.joins("unseen");
     const [claims, now] = [new FakeNodeClaims(), new Date()];
     claims.add({ name: "c", createdAt: now, instance: "i-1", node: "unseen", openedAt: now });
-    const path = "/apis/karpenter.sh/v1/nodeclaims";
-    world.cluster.serve(path, JSON.parse(JSON.stringify(claims.answer({ method: "GET", path }))));
+    serveClaims(claims);
     await expect.poll(() => world.held(), soon).toEqual(["unseen"]);
   });
 

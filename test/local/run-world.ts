@@ -70,12 +70,19 @@ export class RunWorld {
     return run;
   }
 
-  joins(name: string, { ago = 0, holdId }: { ago?: number; holdId?: string } = {}): void {
+  joins(
+    name: string,
+    {
+      ago = 0,
+      holdId,
+      providerId = `kwok://${name}`,
+    }: { ago?: number; holdId?: string; providerId?: string } = {},
+  ): void {
     this.cluster.addNode({
       name,
       labels: { [poolLabel]: "default", [registeredLabel]: "true", ...(holdId && { [holdLabel]: holdId }) },
       annotations: holdId ? { [annotation]: "true" } : {},
-      providerId: `kwok://${name}`,
+      providerId,
       joinedAt: after(new Date(), -ago),
     });
   }
