@@ -61,6 +61,10 @@ const forgeries: readonly (readonly [what: string, change: Request])[] = [
       ...tenOwners.map((one) => ({ ...one, fieldsV1: allLabels })),
     ),
   ],
+  [
+    "giving all labels to a new manager, as if ten others had updated the node",
+    forge(gitops, owner("helm", "Apply", allLabels), folded(labelsOf("pool", "zone")), ...tenOwners),
+  ],
   ["taking all from everyone", forge({})],
   ["forgetting all owners", forge()],
   ["making an apply of an update", forge(gitops, { ...kubelet, operation: "Apply" })],

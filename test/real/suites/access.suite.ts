@@ -18,10 +18,8 @@ import { buildChecker } from "../engines/build-once.ts";
 import { decideByOldestCel } from "../engines/cel.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
-import { forgedOwners } from "../worlds/forged-owners.ts";
 import { inspections } from "../worlds/inspections.ts";
 import { keptByUsers } from "../worlds/kept-by-users.ts";
-import { nodeEventsOn } from "../worlds/node-events.ts";
 import { createNode, outcomeOf, patched, removeNode, soon, untilInForce } from "../worlds/tried-node.ts";
 
 const { annotation } = Karpenter.v1;
@@ -56,7 +54,7 @@ describe("what a real API server allows the holder to do", () => {
   const create = (node: Node) => createNode(admin, node);
   const remove = () => removeNode(admin);
   const attempt = (call: KubernetesCall) => outcomeOf(holder, call);
-  const accessWith = (options: Pick<KubernetesAccessOptions, "holder" | "mode" | "auto" | "nodeEvents">) =>
+  const accessWith = (options: Pick<KubernetesAccessOptions, "holder" | "mode" | "auto">) =>
     new KubernetesAccess({
       api: admin,
       clock: { now: () => new Date() },
@@ -177,8 +175,6 @@ describe("what a real API server allows the holder to do", () => {
     expect(await green.otherHolder()).toBeUndefined();
   });
 
-  describe("with nodeEvents", () => nodeEventsOn(() => ({ holder, accessWith })));
-
   it("distinguishes a kind that the server does not know from an object that is missing", async () => {
     const get = (kind: string) =>
       admin
@@ -189,8 +185,6 @@ describe("what a real API server allows the holder to do", () => {
   });
 
   describe("when a user also wants to keep a held node", () => keptByUsers(() => ({ admin, holder })));
-
-  describe("when owners of fields are forged", () => forgedOwners(() => ({ admin, holder })));
 
   describe("an inspection with the holder's rights", () => inspections(() => ({ admin, holder, plane })));
 });
