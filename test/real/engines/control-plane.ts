@@ -76,7 +76,7 @@ export class ControlPlane implements Plane {
   }
 
   /** Starts it, also after `stopApiServer`: same address, same data. */
-  async startApiServer(flags: readonly string[] = []): Promise<void> {
+  async startApiServer(): Promise<void> {
     const { folder } = this;
     // A stopping API server keeps its port for a while.
     await until("the API server's port to be free", () => isFree(this.#ports.api));
@@ -94,17 +94,16 @@ export class ControlPlane implements Plane {
       // Without a node lifecycle controller the not-ready taint would never be removed.
       "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
       "--allow-privileged=true",
-      ...flags,
     ]);
     await this.processes.until("the API server to be ready", () => isReady(this));
   }
 
-  /** Stops the API server, by default as a crash would. */
-  async stopApiServer(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
+  /** Stops the API server as a crash would. */
+  async stopApiServer(): Promise<void> {
     const stopping = this.#apiServer;
     // At once, because the next API server may be started before this one has ended.
     this.#apiServer = undefined;
-    if (stopping) await this.processes.stop(stopping, signal);
+    if (stopping) await this.processes.stop(stopping);
   }
 
   /** Crashes, and restarts with a compacted history: earlier lists and watches cannot continue. */

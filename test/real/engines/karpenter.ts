@@ -35,7 +35,7 @@ export async function startKarpenter(plane: Plane, version = newestKarpenter): P
     try {
       await plane.processes.until("Karpenter to be healthy", () => isOk(health));
     } catch (error) {
-      for (const each of started) await plane.processes.stop(each, "SIGKILL");
+      for (const each of started) await plane.processes.stop(each);
       throw error;
     }
   });

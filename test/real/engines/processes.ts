@@ -13,12 +13,12 @@ export const patience = 240_000;
 
 /** Processes that are stopped together, the last started first; they all end when this process ends. */
 export class Processes {
+  /** A new folder of theirs. */
   readonly folder: string;
   readonly #started: Started[] = [];
 
-  /** Creates a new folder for them unless one is given. */
-  constructor(name: string, folder = engineFolder(name)) {
-    this.folder = folder;
+  constructor(name: string) {
+    this.folder = engineFolder(name);
   }
 
   start(
@@ -44,23 +44,20 @@ export class Processes {
     return started;
   }
 
-  /** Stops one process and waits until it has ended; kills it after the grace period. */
-  async stop(started: Started, signal: NodeJS.Signals = "SIGTERM", grace = 10_000): Promise<void> {
+  /** Kills one process and waits until it has ended: its data is deleted afterwards anyway. */
+  async stop(started: Started): Promise<void> {
     // A process that we stop has not failed.
     const at = this.#started.indexOf(started);
     if (at >= 0) this.#started.splice(at, 1);
     const { child } = started;
     if (isGone(child)) return;
     const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()));
-    child.kill(signal);
-    const kill = setTimeout(() => child.kill("SIGKILL"), grace);
+    child.kill("SIGKILL");
     await gone;
-    clearTimeout(kill);
   }
 
-  /** Kills all processes at once: their data is deleted afterwards anyway. */
   async stopAll(): Promise<void> {
-    for (const started of this.#started.toReversed()) await this.stop(started, "SIGKILL");
+    for (const started of this.#started.toReversed()) await this.stop(started);
   }
 
   /** Waits until the condition is true; fails early when one of these processes has ended. */

@@ -36,15 +36,15 @@ export class Shell {
   }
 
   /** Runs a command until it ends, with any exit code. */
-  async try(command: string, cwd?: string): Promise<Ended> {
-    const job = this.open(command, cwd);
+  async try(command: string): Promise<Ended> {
+    const job = this.open(command);
     await job.ended;
     return { exit: job.exit, output: job.output, errors: job.errors };
   }
 
   /** Runs a command that must succeed; returns its output. */
-  async run(command: string, cwd?: string): Promise<string> {
-    const { exit, output, errors } = await this.try(command, cwd);
+  async run(command: string): Promise<string> {
+    const { exit, output, errors } = await this.try(command);
     if (exit === 0) return output;
     // The report of a suite shows one line of an error.
     const lines = (output + errors).trim().split("\n");
@@ -53,8 +53,8 @@ export class Shell {
   }
 
   /** Starts a command that keeps running. */
-  open(command: string, cwd = root): RunningCommand {
-    const job = new RunningCommand(command, cwd, this.#env);
+  open(command: string): RunningCommand {
+    const job = new RunningCommand(command, this.#env);
     this.#jobs.add(job);
     return job;
   }
@@ -74,9 +74,9 @@ export class RunningCommand {
   readonly #child: ChildProcess;
   #isClosed = false;
 
-  constructor(command: string, cwd: string, env: Environment) {
+  constructor(command: string, env: Environment) {
     const child = spawnGuarded("sh", ["-c", command], {
-      cwd,
+      cwd: root,
       env,
       stdio: ["ignore", "pipe", "pipe"],
       group: true,

@@ -24,15 +24,6 @@ describe("processes", () => {
 
   const run = (name: string, script: string) => processes.start(name, node, ["-e", script]);
 
-  it("are killed when they ignore SIGTERM for longer than the grace period", async () => {
-    const ignoring = run("ignoring", `process.on("SIGTERM", () => {}); console.log("up"); ${forever}`);
-    await until("it to be up", async () => readFileSync(ignoring.log, "utf8").includes("up"));
-
-    await processes.stop(ignoring, "SIGTERM", 200);
-
-    expect(ignoring.child.signalCode).toBe("SIGKILL");
-  });
-
   it("fail a wait at once when one of them ends, with the end of its log", async () => {
     run("etcd", `console.error("no space left"); process.exit(3)`);
 
