@@ -1,7 +1,9 @@
+import type { RequestListener } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { messageOf } from "../../lambda/core/errors.ts";
 import { serveHttp } from "../../local/http-server.ts";
 import { streamOf } from "../../local/run/watch-stream.ts";
+import { sendEndlessly } from "../fuzz/faulty-answers.ts";
 
 describe("a stream", () => {
   const watched = '{"type":"ADDED","object":1}';
@@ -21,26 +23,44 @@ describe("a stream", () => {
     ["no JSON", "<html>\n", 200, "a line of the watch is no event"],
     ["no object", "7\n", 200, "a line of the watch is no event"],
     ["an event without a type", '{"type":7}\n', 200, "a line of the watch is no event"],
-    ["a refusal", '{"message":"not you"}', 403, "WATCH /api/v1/nodes was answered with 403: not you"],
+    [
+      "a refusal that shows our login",
+      '{"message":"not you, t0ken"}',
+      403,
+      "WATCH /api/v1/nodes was answered with 403: not you, (our login)",
+    ],
+    ["a redirect", "moved", 302, "WATCH /api/v1/nodes was answered with 302: moved"],
   ])("is read, or says what is wrong with it: %s", async (_, text, status, expected) => {
     const asked: unknown[] = [];
-    const server = await serveHttp(({ method, headers }, response) => {
+    const read = await readFrom(({ method, headers }, response) => {
       asked.push([method, headers.accept]);
       const bytes = Buffer.from(text);
       response
-        .writeHead(status)
+        .writeHead(status, { location: "/elsewhere" })
         .write(bytes.subarray(0, -4), () => setTimeout(() => response.end(bytes.subarray(-4)), 5));
     });
-    onTestFinished(() => server.stop());
-    const login = { access: async () => ({ server: server.url, tls: {}, headers: {} }), refresh: () => {} };
-    const [query, { signal }] = [new URLSearchParams(), new AbortController()];
-    const stream = streamOf({ login, path: "/api/v1/nodes", query, signal, onOpen: () => {} });
-    const read = async () => {
-      const objects: unknown[] = [];
-      for await (const { object } of stream) objects.push(object);
-      return `${objects.length} events, the last of ${objects.at(-1)}`;
-    };
-    expect(await read().catch(messageOf)).toContain(expected);
+    expect(read).toContain(expected);
     expect(asked).toEqual([["GET", "application/json"]]);
   });
+
+  it("is read no further where a line has no end", async () => {
+    expect(await readFrom((_, response) => sendEndlessly(response))).toBe("a line of the watch has no end");
+  });
+
+  /** Reads the stream of a server that answers so; returns what it had, or why it ended. */
+  async function readFrom(answer: RequestListener): Promise<string> {
+    const server = await serveHttp(answer);
+    onTestFinished(() => server.stop());
+    const access = { server: server.url, tls: {}, headers: { authorization: "Bearer t0ken" } };
+    const login = { access: async () => access, refresh: () => {} };
+    const [query, { signal }] = [new URLSearchParams(), new AbortController()];
+    const stream = streamOf({ login, path: "/api/v1/nodes", query, signal, onOpen: () => {} });
+    const objects: unknown[] = [];
+    try {
+      for await (const { object } of stream) objects.push(object);
+    } catch (error) {
+      return messageOf(error);
+    }
+    return `${objects.length} events, the last of ${objects.at(-1)}`;
+  }
 });
