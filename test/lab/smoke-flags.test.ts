@@ -7,7 +7,8 @@ import { newFolder } from "../support/new-folder.ts";
 
 /** Types `npm run smoke` as a user without AWS. */
 const type = (...words: string[]) => {
-  const env = { PATH: process.env.PATH, AWS_EC2_METADATA_DISABLED: "true", HOME: newFolder() };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, AWS_EC2_METADATA_DISABLED: "true", HOME: newFolder() };
   return promisify(execFile)(process.execPath, ["lab/smoke/run.ts", ...words], { env }).then(
     ({ stdout }) => ({ exit: 0, stderr: "", stdout }),
     ({ code: exit, stderr, stdout }) => ({ exit, stderr, stdout }),

@@ -5,6 +5,7 @@ import { settingsTable } from "../../infra/settings/deployment.ts";
 import { terraformTemplates } from "../../scripts/terraform.ts";
 import { terraformSettings } from "../../scripts/terraform-settings.ts";
 
+const templates = Object.entries(terraformTemplates());
 const read = (file: string) => readFileSync(`terraform/${file}`, "utf8");
 
 it("has every setting of the template as a variable, and no other", async () => {
@@ -16,7 +17,6 @@ it("leaves no mark of its build, and no example, in the templates that it fills 
   const examples = (["permissionsBoundaryArn", "rolePath", "kmsKeyArn"] as const).map(
     (name) => settingsTable[name].value.example,
   );
-  const templates = Object.entries(terraformTemplates());
   expect(templates).toHaveLength(4);
   for (const [name, text] of templates)
     for (const mark of ["%%", "@@", "##", "AnyCluster", ...examples]) expect(text, name).not.toContain(mark);
@@ -30,6 +30,6 @@ it("uploads every function", () => {
 
 it("repeats an update that failed: the stack knows the hash of its template", () => {
   expect(read("main.tf")).toContain("parameters = { Template = sha256(local.template) }");
-  for (const [name, text] of Object.entries(terraformTemplates()))
+  for (const [name, text] of templates)
     expect(text, name).toContain('"Parameters":{"Template":{"Type":"String"');
 });

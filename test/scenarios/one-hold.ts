@@ -7,8 +7,8 @@ export const names = ["a", "b", "c"];
 export const all = [...names, "node-1"];
 
 /** Three nodes and a launch whose event is not handled yet. */
-export function aboutToHold(): Scenario {
-  const world = new Scenario();
+export function aboutToHold(hold = minutes(20)): Scenario {
+  const world = new Scenario({ hold });
   for (const name of names) world.addNode(name);
   world.launch({ joinsAfter: seconds(40) });
   return world;
@@ -22,9 +22,9 @@ export function withoutEvent(): Scenario {
 }
 
 /** The same cluster, one second before its hold is due. */
-export async function aboutToRelease(): Promise<Scenario> {
-  const world = aboutToHold();
-  await world.pass(seconds(20 * 60 - 1));
+export async function aboutToRelease(hold = minutes(20)): Promise<Scenario> {
+  const world = aboutToHold(hold);
+  await world.pass(hold - seconds(1));
   return world;
 }
 
