@@ -11,6 +11,7 @@ import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
 import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
+import { fullRecord } from "../contracts/full-record.ts";
 import { errorOf } from "../fuzz/fuzz.ts";
 import { aHold, aRecord, aRequest } from "../support/builders.ts";
 import { type AwsAnswer, type FakeAws, fakeAws, json, jsonError } from "../support/fake-aws.ts";
@@ -36,6 +37,19 @@ describe("a request to the table", () => {
       { ...about, Key: keys },
       { ...about, KeyConditionExpression: "#kind = :kind", ScanIndexForward: true },
     ]);
+  });
+
+  it("gives back every field as it was written", async () => {
+    const holds = await holdsOn(() => json({ Item: sent()[0].Item }));
+    await holds.write(fullRecord);
+    expect(await holds.find(fullRecord.scope)).toEqual({ ...fullRecord, version: 1 });
+  });
+
+  it("reads history from its end, no more at once than is asked for", async () => {
+    await holdsOn(() => json({ Items: [] }));
+    const table = new DynamodbTable(new DynamoDBClient(aws.client), "the-table");
+    for await (const _ of table.all("history", { backwards: true, pageSize: 3 }));
+    expect(sent()).toMatchObject([{ ScanIndexForward: false, Limit: 3 }]);
   });
 
   it("follows every page", async () => {

@@ -11,7 +11,6 @@ import type { Clock } from "../../lambda/core/ports.ts";
 import { HoldTable, type ItemTable } from "../../lambda/record/item-table.ts";
 import { StoredHolds } from "../../lambda/record/stored-holds.ts";
 import { StoredJournal } from "../../lambda/record/stored-journal.ts";
-import { startDynalite } from "./dynalite.ts";
 import type { OpenHolds } from "./holds.ts";
 
 const schema: Omit<CreateTableCommandInput, "TableName"> = {
@@ -25,17 +24,6 @@ const schema: Omit<CreateTableCommandInput, "TableName"> = {
   ],
   BillingMode: "PAY_PER_REQUEST",
 };
-
-/** A table in a dynalite of its own. */
-export async function dynaliteStore(clock: Clock): Promise<OpenHolds> {
-  const dynalite = await startDynalite();
-  const store = await dynamodbStore(dynalite.client, clock);
-  const close = async () => {
-    await store.close();
-    await dynalite.close();
-  };
-  return { ...store, close };
-}
 
 /** A table of its own in the DynamoDB that this configuration reaches. */
 export async function dynamodbStore(config: DynamoDBClientConfig, clock: Clock): Promise<OpenHolds> {
@@ -53,9 +41,7 @@ export const storeOf = (table: ItemTable, clock: Clock): Omit<OpenHolds, "close"
 /** Creates a table as the stack does, and returns its name. */
 export async function createHoldTable(config: DynamoDBClientConfig): Promise<string> {
   const TableName = `holds-${randomUUID()}`;
-  // Creating a table takes its time, however short the timeouts of the test are.
-  const { requestHandler: _, ...patient } = config;
-  const client = new DynamoDBClient(patient);
+  const client = new DynamoDBClient(config);
   await client.send(new CreateTableCommand({ ...schema, TableName }));
   await waitUntilTableExists({ client, maxWaitTime: 20, minDelay: 0.1, maxDelay: 1 }, { TableName });
   client.destroy();

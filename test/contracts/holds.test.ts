@@ -3,7 +3,7 @@ import { RunTable } from "../../local/run/run-table.ts";
 import { CollectedLog } from "../../simulator/collected-log.ts";
 import { MemoryTable } from "../../simulator/memory-table.ts";
 import { newFolder } from "../support/new-folder.ts";
-import { dynaliteStore, storeOf } from "./dynamodb-store.ts";
+import { storeOf } from "./dynamodb-store.ts";
 import { holdsContract } from "./holds.ts";
 
 describe("holds kept in memory", () => {
@@ -16,5 +16,3 @@ describe("holds of a run", () => {
     return { ...storeOf(table, clock), close: async () => table.close() };
   });
 });
-
-describe("holds kept in dynalite's DynamoDB", () => holdsContract(dynaliteStore));

@@ -9,7 +9,8 @@ import { readKubeconfig } from "../../local/run/kubeconfig.ts";
 import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { newFolder } from "../support/new-folder.ts";
-import { base64, certificate, configOf, loginOf } from "./kubeconfigs.ts";
+import { selfSigned } from "../support/self-signed.ts";
+import { base64, configOf, loginOf } from "./kubeconfigs.ts";
 
 describe("logging in by kubeconfig", () => {
   it("sends a token and trusts the cluster's certificate", async () => {
@@ -45,7 +46,7 @@ describe("logging in by kubeconfig", () => {
   });
 
   it("presents a client certificate", async () => {
-    const [cert, key] = certificate;
+    const { cert, key } = selfSigned();
     const user = { "client-certificate-data": base64(cert), "client-key-data": base64(key) };
     const { tls } = await loginOf(configOf({ "insecure-skip-tls-verify": true }, user)).access();
     expect([String(tls.cert), String(tls.key), tls.rejectUnauthorized]).toEqual([cert, key, false]);

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { KubeConfig } from "@kubernetes/client-node";
 import { kubeconfigLogin, type LoginOptions } from "../../local/run/kubeconfig-login.ts";
 
@@ -20,8 +18,3 @@ export function loginOf(config: object, options?: LoginOptions) {
 }
 
 export const base64 = (text = "") => Buffer.from(text).toString("base64");
-
-/** Any certificate will do that a library brings along, and its key. */
-export const certificate = ["server-crt.pem", "server-key.pem"].map((name) =>
-  readFileSync(join(import.meta.dirname, "../../node_modules/dynalite/ssl", name), "utf8"),
-);

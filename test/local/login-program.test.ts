@@ -6,7 +6,8 @@ import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import type { Timer } from "../../lambda/kubernetes/transport.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { newFolder } from "../support/new-folder.ts";
-import { base64, certificate, configOf, loginOf } from "./kubeconfigs.ts";
+import { selfSigned } from "../support/self-signed.ts";
+import { base64, configOf, loginOf } from "./kubeconfigs.ts";
 
 describe("logging in by a program", () => {
   let folder: string;
@@ -34,7 +35,7 @@ describe("logging in by a program", () => {
   it("sends its token, and presents its certificate", async () => {
     const { headers } = await loginBy(printing({ token: "t" })).access();
     expect(headers).toEqual({ authorization: "Bearer t" });
-    const [clientCertificateData, clientKeyData] = certificate;
+    const { cert: clientCertificateData, key: clientKeyData } = selfSigned();
     const { tls } = await loginBy(printing({ clientCertificateData, clientKeyData })).access();
     expect([tls.cert, tls.key]).toEqual([clientCertificateData, clientKeyData]);
   });
