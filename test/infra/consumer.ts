@@ -24,7 +24,9 @@ export async function packPackage(): Promise<string> {
   return join(stage, filename);
 }
 
-const stackSource = (imports: string) => `${imports}
+const stackSource = `import { App, Duration, Stack } from "aws-cdk-lib";
+import type { Construct } from "constructs";
+import { KarpenterNodeHolder } from "karpenter-node-holder";
 class Mine extends Stack {
   constructor(scope: Construct, id: string) {
     super(scope, id);
@@ -36,33 +38,29 @@ class Mine extends Stack {
 new Mine(new App(), "Mine");
 `;
 
-const imports = `import { App, Duration, Stack } from "aws-cdk-lib";
-import type { Construct } from "constructs";
-import { KarpenterNodeHolder } from "karpenter-node-holder";`;
-
 /** An empty CDK app of one kind, with one stack that holds one cluster's nodes. */
 export function emptyApp(kind: "module" | "commonjs"): string {
   const folder = mkdtempSync(join(tmpdir(), `${kind}-app-`));
   mkdirSync(join(folder, "node_modules"));
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "mine", private: true, type: kind }));
-  writeFileSync(join(folder, "app.ts"), stackSource(imports));
+  writeFileSync(join(folder, "app.ts"), stackSource);
   return folder;
 }
 
 // Our declarations are checked too, which most apps skip; those of the CDK ask for one library more.
 const strictly = "--strict --module node16 --target es2024 --lib es2024,esnext.disposable".split(" ");
 
-/** Compiles apps as their owners would, all at once: reading the CDK takes longest. Returns all output. */
-export async function compileApps(folders: readonly string[]): Promise<string> {
+/** Compiles an app as its owner would; returns all output. */
+export async function compileApp(folder: string): Promise<string> {
   const compiler = join(root, "node_modules", ".bin", "tsc");
-  const sources = folders.map((folder) => join(folder, "app.ts"));
-  const { stdout, stderr } = await run(compiler, [...strictly, "--types", "", ...sources], { cwd: tmpdir() });
+  const source = join(folder, "app.ts");
+  const { stdout, stderr } = await run(compiler, [...strictly, "--types", "", source], { cwd: tmpdir() });
   return stdout + stderr;
 }
 
 /** Synthesizes a compiled app as its owner would; returns all output. */
-export async function synthesizeApp(folder: string, variables: NodeJS.ProcessEnv = {}): Promise<string> {
-  const env = { ...process.env, CDK_OUTDIR: join(folder, "cdk.out"), ...variables };
+export async function synthesizeApp(folder: string): Promise<string> {
+  const env = { ...process.env, CDK_OUTDIR: join(folder, "cdk.out") };
   const { stdout, stderr } = await run(process.execPath, ["app.js"], { cwd: folder, env });
   return stdout + stderr;
 }
