@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import { readable } from "../terminal/text.ts";
 import { ofAlarms } from "./checks/alarms.ts";
 import { ofCluster } from "./checks/cluster.ts";
 import { findFunctions, ofFunctions } from "./checks/functions.ts";
@@ -7,7 +8,7 @@ import { checkProbe, ofLaunchPath } from "./checks/launch-path.ts";
 import { ofNodePools } from "./checks/nodepools.ts";
 import { ofSchedules } from "./checks/schedules.ts";
 import { type Checks, type Doctor, factsOf, redeploy } from "./doctor.ts";
-import { byHand, type Finding, type Findings, fail, isWrong, ok, shown, skipped, unread } from "./finding.ts";
+import { byHand, type Finding, type Findings, fail, isWrong, ok, skipped, unread } from "./finding.ts";
 
 /** Everything that is checked once the functions are found; causes come before what follows from them. */
 const checks = {
@@ -65,8 +66,8 @@ export async function examine(
       const isBroken = one.verdict === "fail";
       if (isBroken) broken.set(link, cause ?? link);
       const judged = isBroken && cause ? skipped(`follows from "${cause}": ${one.what}`) : one;
-      const remedy = isWrong(judged) ? shown(judged.remedy ?? usualRemedy) : undefined;
-      const finding = { link, ...judged, what: shown(judged.what), remedy };
+      const remedy = isWrong(judged) ? readable(judged.remedy ?? usualRemedy) : undefined;
+      const finding = { link, ...judged, what: readable(judged.what), remedy };
       findings.push(finding);
       notify(finding);
     }

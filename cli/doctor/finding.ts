@@ -58,14 +58,8 @@ export function unread(error: unknown, what = "could not be checked"): Found {
     return { ...warn(`${what}: ${messageOf(error.cause ?? error)}`, ofOwn), error };
   const explained = explainAwsError(error, "read this");
   const [why, remedy] =
-    explained instanceof Failure ? [explained.message, explained.remedy] : [reasonIn(error), byHand];
+    explained instanceof Failure ? [explained.message, explained.remedy] : [messageOf(error), byHand];
   return { verdict: isDenied(error) ? "warn" : "fail", what: `${what}: ${why}`, remedy, error };
-}
-
-/** An error's message; a TypeError over an answer's shape has no useful one. */
-function reasonIn(error: unknown): string {
-  const isOfShape = error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError;
-  return isOfShape ? "doctor cannot read the answer" : messageOf(error);
 }
 
 const signs = {
@@ -101,14 +95,6 @@ export function verdictView(findings: readonly Finding[], style: Terminal["style
 /** A finding as programs read it. */
 export const findingJson = ({ error, fix, ...finding }: Finding) => ({ ...finding, fix: fix?.action });
 
-const longest = 1_000;
-
-/** Names and messages come from outside, and are of any length. */
-export function shown(text: string): string {
-  const line = readable(text);
-  return line.length > longest ? `${line.slice(0, longest)}…` : line;
-}
-
 /** Applies the safe fixes, each once, and prints each result. True if any was applied. */
 export async function applyFixes(
   findings: readonly Finding[],
@@ -121,9 +107,9 @@ export async function applyFixes(
     try {
       await apply();
       isFixed = true;
-      notify(shown(`Fixed: ${action}.`));
+      notify(readable(`Fixed: ${action}.`));
     } catch (error) {
-      notify(shown(`Could not ${action}: ${reasonIn(error)}`));
+      notify(readable(`Could not ${action}: ${messageOf(error)}`));
     }
   }
   return isFixed;

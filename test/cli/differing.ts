@@ -29,6 +29,9 @@ type Env = Readonly<Record<string, string>>;
 export const gone = async () => undefined;
 export const failing = (error: Error) => async () => Promise.reject(error);
 export const named = (name: string, message = "no") => Object.assign(new Error(message), { name });
+export const silent = (name: string) => () => {
+  throw named(name, "not now");
+};
 export const denied = async () => Promise.reject(named("AccessDeniedException"));
 export const many = <T>(count: number, one: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => one(n));

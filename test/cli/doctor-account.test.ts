@@ -1,6 +1,6 @@
 import { Scheduler } from "@aws-sdk/client-scheduler";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { awsAccount } from "../../cli/doctor/aws/aws-account.ts";
+import { type Account, awsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import { launchesAndProbes } from "../../infra/event-pattern.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import {
@@ -29,17 +29,96 @@ async function accountWhere(answer: (request: AwsRequest) => AwsAnswer) {
 const bodies = () => (aws?.requests ?? []).map(({ body }) => (body ? JSON.parse(body) : {}));
 
 describe("doctor reads", () => {
+  const alarm = { name: "", description: "", state: "", notifies: false, since: new Date(0) };
+  const AlarmActions = ["arn:topic"];
+  const failed = "Failed to execute action arn:topic";
+  const policies = ["View", "ClusterAdmin"].map((name, n) => ({
+    ...{ policyArn: `AmazonEKS${name}Policy`, associatedAt: n },
+  }));
+  it.each<[what: string, answer: object, read: (account: Account) => Promise<unknown>, expected: unknown]>([
+    [
+      "a function",
+      {
+        ...{ FunctionArn: "arn:f", Role: "arn:role", LastUpdateStatus: "Failed" },
+        ...{ ReservedConcurrentExecutions: 0, VpcConfig: { SubnetIds: ["s"] } },
+        Environment: { Variables: { A: "b" } },
+        DestinationConfig: { OnFailure: { Destination: "arn:failures" } },
+      },
+      (account) => account.functionOf("hold"),
+      {
+        ...{ name: "karpenter-node-holder-prod-hold", arn: "arn:f", roleArn: "arn:role", env: { A: "b" } },
+        ...{ state: "Active", lastUpdate: "Failed", changedAt: new Date(0) },
+        ...{ inVpc: true, reservedConcurrency: 0, failuresArn: "arn:failures" },
+      },
+    ],
+    [
+      "a queue by its ARN",
+      {
+        QueueUrl: "https://sqs/q",
+        Attributes: {
+          ...{ QueueArn: "arn:q", Policy: "{}", RedrivePolicy: '{"deadLetterTargetArn":"arn:dead"}' },
+          ...{ ApproximateNumberOfMessages: "7", ApproximateNumberOfMessagesNotVisible: "2" },
+        },
+      },
+      (account) => account.queue("arn:aws:sqs:eu-west-1:1:q"),
+      { url: "https://sqs/q", arn: "arn:q", waiting: 7, inFlight: 2, policy: {}, deadLetterArn: "arn:dead" },
+    ],
+    [
+      "an event source mapping",
+      { EventSourceMappings: [{ UUID: "m", State: "Enabled", LastProcessingResult: "OK" }] },
+      (account) => account.mapping("f", "arn:q"),
+      { id: "m", state: "Enabled", lastResult: "OK" },
+    ],
+    [
+      "since when a role is an admin",
+      { associatedAccessPolicies: policies },
+      (account) => account.adminSince("prod", "arn:role"),
+      new Date(1_000),
+    ],
+    [
+      "which alarms notify",
+      { MetricAlarms: [{ AlarmActions }, { AlarmActions, ActionsEnabled: false }, { AlarmActions: [] }] },
+      (account) => account.alarms(["a"]),
+      [{ ...alarm, notifies: true }, alarm, alarm],
+    ],
+    [
+      "which alarms could not notify",
+      { AlarmHistoryItems: [{ HistorySummary: failed }] },
+      (account) => account.unsent(["a"]),
+      [{ name: "a", why: failed }],
+    ],
+    [
+      "which alarms could",
+      { AlarmHistoryItems: [{ HistorySummary: "Successfully executed action arn:topic" }] },
+      (account) => account.unsent(["a"]),
+      [],
+    ],
+  ])("%s", async (_, answer, read, expected) => {
+    expect(await read(await accountWhere(() => json(answer)))).toEqual(expected);
+  });
+
   it("of a function when it was changed, also one for whose invocations nothing is set", async () => {
     const account = await accountWhere(({ path }) =>
       path.includes("/event-invoke-config")
         ? jsonError("ResourceNotFoundException", "none", 404)
         : json({ LastModified: "2026-11-23T12:00:00.000+0000" }),
     );
-    expect(await account.functionOf("hold")).toMatchObject({
-      changedAt: new Date("2026-11-23T12:00:00Z"),
-      failuresArn: "",
-      reservedConcurrency: undefined,
-    });
+    const changedAt = new Date("2026-11-23T12:00:00Z");
+    expect(await account.functionOf("hold")).toMatchObject({ changedAt, failuresArn: "" });
+  });
+
+  it.each<[what: string, read: (account: Account) => Promise<unknown>, expected?: false]>([
+    ["a function", (account) => account.functionOf("hold")],
+    ["a queue", (account) => account.queue("https://sqs/q")],
+    ["a group of schedules", (account) => account.schedules("group")],
+    ["an access entry", (account) => account.accessGroups("prod", "arn:role")],
+    ["an alias", (account) => account.hasAlias("release", "schedule"), false],
+  ])("nothing of %s that is gone, and fails where it may not be read", async (_, read, expected) => {
+    const gone = await accountWhere(() => jsonError("ResourceNotFoundException", "gone", 404));
+    expect(await read(gone)).toBe(expected);
+    await aws?.close();
+    const denied = await accountWhere(() => jsonError("AccessDeniedException", "denied", 403));
+    await expect(read(denied)).rejects.toThrow("denied");
   });
 
   it("the key of this cluster's probes, and sends it with a probe", async () => {
@@ -73,15 +152,6 @@ describe("doctor reads", () => {
       { name: "second", isEnabled: false, ...about },
       { name: "bare", isEnabled: true, expression: "", targetArn: "", input: "" },
     ]);
-  });
-
-  it("no page of schedules again", async () => {
-    const account = await accountWhere(({ path }) =>
-      path.includes("/schedules/s")
-        ? json({ Name: "s" })
-        : json({ Schedules: [{ Name: "s" }], NextToken: "same" }),
-    );
-    expect(await account.schedules("group")).toHaveLength(2);
   });
 
   it("a thousand schedules of a group, and no further page", async () => {
@@ -120,6 +190,25 @@ describe("doctor reads", () => {
     const account = await accountWhere(() => ({ status: 404, body }));
     expect(await account.trust("arn:aws:iam::1:role/schedules")).toBeUndefined();
   });
+});
+
+it("fails where the bus refuses a probe, and says why", async () => {
+  const account = await accountWhere(() => json({ FailedEntryCount: 1, Entries: [{ ErrorMessage: "no" }] }));
+  await expect(account.putProbe("p", new Date(0), {})).rejects.toThrow("the bus refused the probe: no");
+});
+
+it("waits for a function that hangs until the signal comes, and does not ask it again", async () => {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  aws = await fakeAws(() => {
+    resolve();
+    return new Promise(() => {});
+  });
+  const ended = new AbortController();
+  const answer = awsAccount(aws.client, "prod", ended.signal).invoke("sweep", { do: "check" });
+  await asked;
+  ended.abort();
+  await expect(answer).rejects.toThrow(/abort/i);
+  expect(aws.requests).toHaveLength(1);
 });
 
 describe("doctor fixes", () => {

@@ -4,10 +4,10 @@ import { redeploy } from "../../cli/doctor/doctor.ts";
 import { examine } from "../../cli/doctor/examine.ts";
 import {
   applyFixes,
+  type Finding,
   findingJson,
   findingView,
   isWrong,
-  shown,
   type Verdict,
   verdictView,
   worstOf,
@@ -16,11 +16,29 @@ import { ruleName } from "../../infra/names.ts";
 import { version } from "../../lambda/version.ts";
 import { VirtualClock } from "../../simulator/virtual-clock.ts";
 import { fakeAws, json } from "../support/fake-aws.ts";
-import { denied, failing, functionsHave, named, withRules } from "./differing.ts";
-import { brokenLinks, type Row, silent } from "./doctor-damage.ts";
-import { others } from "./doctor-others.ts";
-import { warnings } from "./doctor-warnings.ts";
-import { anAccount, aQueue, aRule, broken, examined, examinedAccount, warned } from "./healthy-account.ts";
+import {
+  denied,
+  failing,
+  functionsHave,
+  inRecord,
+  mappingIs,
+  named,
+  schedulesAre,
+  silent,
+  withRules,
+} from "./differing.ts";
+import { brokenLinks, consequences, type Row } from "./doctor-broken.ts";
+import { fine, warnings } from "./doctor-warnings.ts";
+import {
+  aHeldScope,
+  anAccount,
+  aQueue,
+  aRule,
+  broken,
+  examined,
+  examinedAccount,
+  warned,
+} from "./healthy-account.ts";
 
 const notSent = /^not sent: "[a-z ]+" is broken$/;
 
@@ -146,7 +164,7 @@ describe("doctor", () => {
     expect(compared).toMatchObject([{ ...rules, auto: true, nodeEvents: false }]);
   });
 
-  it("has the verdict of its worst finding, fixes nothing without a fix, and shows long texts as short ones", async () => {
+  it("has the verdict of its worst finding, and fixes nothing without a fix", async () => {
     const found = (...verdicts: Verdict[]) =>
       verdicts.map((verdict) => ({ link: "rule", verdict, what: "" }));
     expect(worstOf(found("ok", "warn", "fail"))).toBe("fail");
@@ -155,8 +173,10 @@ describe("doctor", () => {
     const printed: string[] = [];
     expect(await applyFixes(found("fail"), (line) => printed.push(line))).toBe(false);
     expect(printed).toEqual(["There is nothing to fix from here."]);
-    const longest = "x".repeat(1_000);
-    expect([shown(longest), shown(`${longest}y`)]).toEqual([longest, `${longest}…`]);
+    const views = [found("ok", "skipped"), found("warn"), found("fail", "warn", "warn"), found("fail")];
+    expect(views.map((one) => verdictView(one, (_, text) => text))).toEqual([
+      ...["Every step works.", "nothing broken, 1 to look at.", "1 broken, 2 to look at.", "1 broken."],
+    ]);
     expect(redeploy("prod", "prod")).toMatch(
       /^npx cdk deploy -c cluster=prod --revert-drift, with your other settings; without the CDK: .* REVERT_DRIFT$/,
     );
@@ -169,37 +189,56 @@ describe("doctor", () => {
     });
   });
 
+  it("applies the same fix once, and goes on after one that fails", async () => {
+    const [hold, more] = [aHeldScope, { ...aHeldScope, scope: "nodepool/batch" }];
+    const differing = { ...inRecord({ holds: [hold, more] }), ...schedulesAre(), ...mappingIs("Disabled") };
+    const account = anAccount({ ...differing, enableMapping: failing(new Error("not now")) });
+    const lines: string[] = [];
+    const findings = await examinedAccount(account, differing);
+    expect(await applyFixes(findings, (line) => lines.push(line))).toBe(true);
+    expect(lines).toEqual(["Could not enable the event source mapping: not now", "Fixed: sweep now."]);
+  });
+
   // A change is accepted with `npx vitest run test/cli/doctor --update`, and read in the diff.
-  it("names exactly one link that is broken, or one warning, and prints what was reviewed", async () => {
-    /** What is printed, and of which damage it is. */
-    const printed = new Map<string, readonly string[]>();
-    const healthy = new Set((await examined()).map(({ what }) => what));
+  it("names the one link that is broken, or that it warns of, and prints what was reviewed", async () => {
+    const printed = new Set<string>();
     const styled = (style: unknown, text: string) => `<${style}>${text}</>`;
     const usual = `→ ${redeploy("prod", "prod")}<`;
-    const rows: readonly Row[] = [["nothing is broken", {}], ...brokenLinks, ...warnings, ...others];
-    for (const [how, differing, answers] of rows) {
+    async function examine([how, differing, answers]: Row) {
       const account = anAccount(differing);
       const findings = await examinedAccount(account, differing, answers);
-      const wrong = [new Set(broken(findings)).size, warned(findings).length];
-      if (brokenLinks.some(([one]) => one === how)) expect(wrong[0], how).toBe(1);
-      if (warnings.some(([one]) => one === how)) expect(wrong, how).toEqual([0, 1]);
       // A probe is not sent where a step of its way is broken; which one, the finding before says.
       const [unsent] = findings.filter(({ link, verdict }) => link === "probe" && verdict === "skipped");
       if (unsent) expect([unsent.what, account.did], how).toEqual([expect.stringMatching(notSent), []]);
       // What is wrong has a remedy; the usual one is not shown.
       for (const one of findings) expect(Boolean(one.remedy), how).toBe(isWrong(one));
-      const shown = findings.filter(
-        (one) => one !== unsent && (how.startsWith("nothing is") || !healthy.has(one.what)),
-      );
+      for (const one of findings.filter(({ what }) => !/^(not sent|follows from)/.test(what)))
+        printed.add(
+          findingView(one, styled)
+            .filter((line) => !line.includes(usual))
+            .join("\n"),
+        );
       const fixed: string[] = [];
-      const views = shown.flatMap((one) => findingView(one, styled));
-      const lines = [verdictView(findings, styled), ...views.filter((line) => !line.includes(usual))];
-      const isFixed = await applyFixes(findings, (line) => fixed.push(line));
-      const did = account.did.filter((one) => one !== "probe").join(", ");
-      const text = [...lines, ...(isFixed ? [`${fixed.join(" ")} (${did})`] : [])].join("\n");
-      printed.set(text, [...(printed.get(text) ?? []), how]);
+      if (await applyFixes(findings, (line) => fixed.push(line)))
+        printed.add(`${fixed.join(" ")} (${account.did.filter((one) => one !== "probe").join(", ")})`);
+      return findings;
     }
-    const all = [...printed].map(([text, hows]) => `${hows.map((how) => `# ${how}`).join("\n")}: ${text}`);
-    await expect(all.join("\n").replaceAll(version, "VERSION")).toMatchFileSnapshot("printed/doctor.txt");
+    const links = (findings: readonly Finding[]) => [
+      [...new Set(broken(findings))],
+      warned(findings).map(({ link }) => link),
+    ];
+    await examine(["nothing is broken", {}]);
+    for (const row of fine) expect(links(await examine(row)), row[0]).toEqual([[], []]);
+    for (const [link, rows] of Object.entries(brokenLinks))
+      for (const row of rows) expect(links(await examine(row))[0], `${link}: ${row[0]}`).toEqual([link]);
+    for (const [link, rows] of Object.entries(warnings))
+      for (const row of rows) expect(links(await examine(row)), `${link}: ${row[0]}`).toEqual([[], [link]]);
+    for (const [cause, follow, ...row] of consequences) {
+      const findings = await examine(row);
+      const followed = findings.filter(({ what }) => what.startsWith(`follows from "${cause}"`));
+      expect([broken(findings).includes(cause), followed.map(({ link }) => link)]).toEqual([true, follow]);
+    }
+    const text = [...printed].join("\n").replaceAll(version, "VERSION");
+    await expect(text).toMatchFileSnapshot("printed/doctor.txt");
   });
 });

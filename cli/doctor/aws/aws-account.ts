@@ -13,7 +13,6 @@ import { invoke, noHolder } from "../../control/control.ts";
 import { type AwsConfig, withTimeLimits } from "../../terminal/cluster-flags.ts";
 import { readLog } from "../finding.ts";
 import { awsLaunchPath } from "./launch-path.ts";
-import { textIn } from "./values.ts";
 
 /** What doctor reads and fixes in AWS; undefined where a resource does not exist. */
 export type Account = ReturnType<typeof awsAccount>;
@@ -46,15 +45,15 @@ export function awsAccount(given: AwsConfig, cluster: string, ended?: AbortSigna
     return found && (found.accessEntry?.kubernetesGroups ?? []);
   }
 
-  async function readSchedule(GroupName: string, Name: unknown) {
-    const found = await unlessGone(scheduler.getSchedule({ GroupName, Name: textIn(Name) }));
+  async function readSchedule(GroupName: string, Name: string | undefined) {
+    const found = await unlessGone(scheduler.getSchedule({ GroupName, Name }));
     return (
       found && {
-        name: textIn(found.Name),
-        isEnabled: textIn(found.State) !== "DISABLED",
-        expression: textIn(found.ScheduleExpression),
-        targetArn: textIn(found.Target?.Arn),
-        input: textIn(found.Target?.Input),
+        name: found.Name ?? "",
+        isEnabled: found.State !== "DISABLED",
+        expression: found.ScheduleExpression ?? "",
+        targetArn: found.Target?.Arn ?? "",
+        input: found.Target?.Input ?? "",
       }
     );
   }
@@ -73,7 +72,7 @@ export function awsAccount(given: AwsConfig, cluster: string, ended?: AbortSigna
   return {
     ...awsLaunchPath(config, cluster),
 
-    identity: async (): Promise<string> => textIn((await sts.getCallerIdentity()).Arn),
+    identity: async (): Promise<string> => (await sts.getCallerIdentity()).Arn ?? "",
 
     /** What to report where there is no holder for this cluster. */
     noHolder: () => noHolder(cluster, config),
@@ -86,21 +85,20 @@ export function awsAccount(given: AwsConfig, cluster: string, ended?: AbortSigna
         lambda.getFunctionConcurrency({ FunctionName }),
         unlessGone(lambda.getFunctionEventInvokeConfig({ FunctionName, Qualifier: "$LATEST" })),
       ]);
-      const env = Object.entries(found.Environment?.Variables ?? {});
       return {
         name: FunctionName,
-        arn: textIn(found.FunctionArn),
-        roleArn: textIn(found.Role),
-        state: textIn(found.State) || "Active",
-        lastUpdate: textIn(found.LastUpdateStatus),
+        arn: found.FunctionArn ?? "",
+        roleArn: found.Role ?? "",
+        state: found.State || "Active",
+        lastUpdate: found.LastUpdateStatus ?? "",
         /** When it was last deployed or reconfigured. */
-        changedAt: new Date(textIn(found.LastModified) || 0),
+        changedAt: new Date(found.LastModified ?? 0),
         inVpc: (found.VpcConfig?.SubnetIds ?? []).length > 0,
-        env: Object.fromEntries(env.map(([name, value]) => [name, textIn(value)])),
+        env: found.Environment?.Variables ?? {},
         /** 0: it was turned off. */
         reservedConcurrency,
         /** The destination of asynchronous invocations that failed. */
-        failuresArn: textIn(invocations?.DestinationConfig?.OnFailure?.Destination),
+        failuresArn: invocations?.DestinationConfig?.OnFailure?.Destination ?? "",
       };
     },
 
@@ -117,7 +115,7 @@ export function awsAccount(given: AwsConfig, cluster: string, ended?: AbortSigna
       const [found] = EventSourceMappings;
       if (!found) return undefined;
       const { UUID, State, LastProcessingResult } = found;
-      return { id: textIn(UUID), state: textIn(State), lastResult: textIn(LastProcessingResult) };
+      return { id: UUID ?? "", state: State ?? "", lastResult: LastProcessingResult ?? "" };
     },
 
     enableMapping: (UUID: string): Promise<unknown> =>
@@ -159,7 +157,7 @@ export function awsAccount(given: AwsConfig, cluster: string, ended?: AbortSigna
     /** The services and accounts that a role trusts, as the text of a policy. */
     async trust(arn: string): Promise<string | undefined> {
       const found = await unlessGone(iam.getRole({ RoleName: arn.slice(arn.lastIndexOf("/") + 1) }));
-      return found && textIn(found.Role?.AssumeRolePolicyDocument);
+      return found && (found.Role?.AssumeRolePolicyDocument ?? "");
     },
 
     /** Which of these actions on a resource the policies of a role do not allow. */
@@ -170,7 +168,7 @@ export function awsAccount(given: AwsConfig, cluster: string, ended?: AbortSigna
         ResourceArns: [resource],
         ContextEntries: [toScheduler],
       });
-      const allowed = EvaluationResults.filter(({ EvalDecision }) => textIn(EvalDecision) === "allowed");
+      const allowed = EvaluationResults.filter(({ EvalDecision }) => EvalDecision === "allowed");
       return actions.filter((action) => !allowed.some(({ EvalActionName: name }) => name === action));
     },
 
@@ -181,10 +179,10 @@ export function awsAccount(given: AwsConfig, cluster: string, ended?: AbortSigna
         MaxRecords: 100,
       });
       return MetricAlarms.map((alarm) => ({
-        name: textIn(alarm.AlarmName),
+        name: alarm.AlarmName ?? "",
         /** It ends with a link to the runbook. */
-        description: textIn(alarm.AlarmDescription),
-        state: textIn(alarm.StateValue),
+        description: alarm.AlarmDescription ?? "",
+        state: alarm.StateValue ?? "",
         notifies: alarm.ActionsEnabled !== false && [alarm.AlarmActions ?? []].flat().length > 0,
         since: alarm.StateUpdatedTimestamp ?? new Date(0),
       }));
@@ -196,7 +194,7 @@ export function awsAccount(given: AwsConfig, cluster: string, ended?: AbortSigna
       const whys = await Promise.all(
         names.map(async (name) => {
           const found = await cloudWatch.describeAlarmHistory({ AlarmName: name, ...newest });
-          return { name, why: textIn(found.AlarmHistoryItems?.[0]?.HistorySummary) };
+          return { name, why: found.AlarmHistoryItems?.[0]?.HistorySummary ?? "" };
         }),
       );
       return whys.filter(({ why }) => why.startsWith("Failed"));

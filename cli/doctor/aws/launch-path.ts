@@ -5,7 +5,6 @@ import { ruleName } from "../../../infra/names.ts";
 import { probeDetailType, probeSource } from "../../../lambda/handlers/event-sources.ts";
 import { unlessGone } from "../../aws-errors.ts";
 import type { AwsConfig } from "../../terminal/cluster-flags.ts";
-import { countIn, jsonIn, textIn } from "./values.ts";
 
 /** The default event bus, and the holder's queues. */
 export function awsLaunchPath(config: AwsConfig, cluster: string) {
@@ -17,17 +16,17 @@ export function awsLaunchPath(config: AwsConfig, cluster: string) {
     const { Attributes = {} } = await sqs.getQueueAttributes({ QueueUrl: url, AttributeNames: ["All"] });
     return {
       url,
-      arn: textIn(Attributes.QueueArn),
-      waiting: countIn(Attributes.ApproximateNumberOfMessages),
-      inFlight: countIn(Attributes.ApproximateNumberOfMessagesNotVisible),
-      policy: jsonIn(Attributes.Policy),
-      deadLetterArn: textIn(Object(jsonIn(Attributes.RedrivePolicy)).deadLetterTargetArn),
+      arn: Attributes.QueueArn ?? "",
+      waiting: Number(Attributes.ApproximateNumberOfMessages ?? 0),
+      inFlight: Number(Attributes.ApproximateNumberOfMessagesNotVisible ?? 0),
+      policy: parsed(Attributes.Policy),
+      deadLetterArn: String(Object(parsed(Attributes.RedrivePolicy)).deadLetterTargetArn ?? ""),
     };
   }
 
   async function urlOf(arn: string): Promise<string> {
     const [, , , , QueueOwnerAWSAccountId, QueueName] = arn.split(":");
-    return textIn((await sqs.getQueueUrl({ QueueName, QueueOwnerAWSAccountId })).QueueUrl);
+    return (await sqs.getQueueUrl({ QueueName, QueueOwnerAWSAccountId })).QueueUrl ?? "";
   }
 
   return {
@@ -35,7 +34,7 @@ export function awsLaunchPath(config: AwsConfig, cluster: string) {
     async ruleTo(TargetArn: string) {
       const { RuleNames = [] } = await events.listRuleNamesByTarget({ TargetArn, Limit: 100 });
       const launches = ruleName(cluster, "launches");
-      const name = RuleNames.find((one) => one === launches) ?? textIn(RuleNames[0]);
+      const name = RuleNames.find((one) => one === launches) ?? RuleNames[0] ?? "";
       if (name === "") return undefined;
       const [rule, { Targets = [] }] = await Promise.all([
         events.describeRule({ Name: name }),
@@ -44,10 +43,10 @@ export function awsLaunchPath(config: AwsConfig, cluster: string) {
       const target = Targets.find(({ Arn }) => Arn === TargetArn);
       return {
         name,
-        arn: textIn(rule.Arn),
+        arn: rule.Arn ?? "",
         isEnabled: rule.State === "ENABLED",
-        pattern: jsonIn(rule.EventPattern),
-        deadLetterArn: textIn(target?.DeadLetterConfig?.Arn),
+        pattern: parsed(rule.EventPattern),
+        deadLetterArn: target?.DeadLetterConfig?.Arn ?? "",
       };
     },
 
@@ -58,7 +57,7 @@ export function awsLaunchPath(config: AwsConfig, cluster: string) {
       const detail = { id, cluster, key: probeKeyIn(rulePattern), sentAt: sentAt.toISOString() };
       const probe = { Source: probeSource, DetailType: probeDetailType, Detail: JSON.stringify(detail) };
       const { FailedEntryCount, Entries } = await events.putEvents({ Entries: [probe] });
-      const why = textIn(Entries?.[0]?.ErrorMessage) || "no reason given";
+      const why = Entries?.[0]?.ErrorMessage ?? "no reason given";
       if (FailedEntryCount) throw new Error(`the bus refused the probe: ${why}`);
     },
 
@@ -79,6 +78,9 @@ export function awsLaunchPath(config: AwsConfig, cluster: string) {
     },
   };
 }
+
+/** What JSON in an answer has; null where there is none. */
+const parsed = (text: string | undefined): unknown => JSON.parse(text || "null");
 
 const withProbes = v.object({
   $or: v.tuple([v.unknown(), v.object({ detail: v.object({ key: v.tuple([v.string()]) }) })]),

@@ -38,12 +38,9 @@ export const ofLaunchPath = {
   async "queue policy"({ account, rule, queue }) {
     const [launches, from] = [await queue, await rule];
     if (!launches || !from) return [];
-    const effects = effectsOnEvents(launches.policy, from.arn);
-    const lost = "every launch is lost on its way";
-    if (effects.includes("Deny"))
-      return fail(`the launch queue's policy denies what the rule sends: ${lost}`);
-    if (effects.includes("Allow")) return ok("the bus may send to the queue");
-    return fail(`the launch queue's policy does not let the rule send: ${lost}`, undefined, {
+    if (letsSend(launches.policy, from.arn)) return ok("the bus may send to the queue");
+    const what = "the launch queue's policy does not let the rule send: every launch is lost on its way";
+    return fail(what, undefined, {
       action: "let the rule send to the launch queue again",
       apply: () => account.letRuleSend(launches, from.arn),
     });
@@ -91,24 +88,21 @@ export const ofLaunchPath = {
   },
 } satisfies Checks;
 
-/** The effects of the statements in a queue's policy that are about what EventBridge sends, from this rule at least. */
-function effectsOnEvents(policy: unknown, ruleArn: string): readonly unknown[] {
-  const statements = listOf(Object(policy).Statement).map(Object);
-  return statements
-    .filter(({ Principal, Action, Condition }) => {
+/** Whether a statement of a queue's policy lets EventBridge send: what this rule matches, or anything. */
+const letsSend = (policy: unknown, ruleArn: string): boolean =>
+  listOf(Object(policy).Statement)
+    .map(Object)
+    .some(({ Effect, Principal, Action, Condition }) => {
       const principals = [Principal, Object(Principal).AWS, Object(Principal).Service].flatMap(listOf);
-      // Of conditions only those on the source count; one on TLS, which the bus always uses, says nothing about it.
       const tests = Object.values(Object(Condition)).map(Object);
       const sources = tests.flatMap((test) => listOf(test["aws:SourceArn"]));
       return (
+        Effect === "Allow" &&
         principals.some((one) => one === "events.amazonaws.com" || one === "*") &&
         listOf(Action).some((action) => /^(sqs:(sendmessage|send\*|\*)|\*)$/i.test(String(action))) &&
-        !tests.some((test) => "aws:SecureTransport" in test) &&
         (sources.length === 0 || sources.includes(ruleArn))
       );
-    })
-    .map(({ Effect }) => Effect);
-}
+    });
 
 const listOf = (value: unknown): readonly unknown[] => [value ?? []].flat();
 
