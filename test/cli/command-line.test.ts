@@ -39,6 +39,13 @@ describe("the command line", () => {
     expect((await run(name, "--help")).output).toContain(limits);
   });
 
+  it("shows in the help of a flag its choices, its default, and that it is required", async () => {
+    const help = (await run("wait", "--help")).output.replaceAll(/\s+/g, " ");
+    expect(help).toContain("--for <state> what to wait for: held, released (required)");
+    expect(help).toContain("--timeout <duration> how long to wait at most (default: 10m)");
+    expect((await run("completion", "--help")).output).toContain("your shell: bash, zsh, fish");
+  });
+
   it("says where flags go that come before the command", async () => {
     const hint = "Flags follow the command: karpenter-node-holder COMMAND --context";
     expect((await run("--context", "x", "status")).reported).toContain(hint);

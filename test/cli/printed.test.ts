@@ -1,46 +1,18 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { parseStatus } from "../../cli/answers.ts";
-import { commands } from "../../cli/command-line.ts";
 import { historyPage } from "../../cli/views/history-page.ts";
 import { describeObservation, describeSums, historyTable } from "../../cli/views/history-table.ts";
 import { statusView } from "../../cli/views/status-view.ts";
-import { meaningOf, settingsTable } from "../../infra/settings/deployment.ts";
 import { minutes } from "../../lambda/core/duration.ts";
 import { readSettings } from "../../lambda/settings.ts";
-import type { Setting } from "../../lambda/settings-table.ts";
 import { version } from "../../lambda/version.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold, aScopeStatus } from "../support/builders.ts";
-import { CollectedTerminal } from "../support/collected-terminal.ts";
-import { typed } from "../support/typed.ts";
 import { FakeControl } from "./fake-control.ts";
 
 // A change is accepted with `npx vitest run test/cli/printed --update`, and read in the diff.
 const styled = (style: unknown, text: string) => `<${style}>${text}</>`;
-
-it("displays the help that was reviewed", async () => {
-  const help = async (...words: string[]) => (await typed([...words, "--help"])).output;
-  const names = commands.map((make) => make(new CollectedTerminal()).name());
-  // The page of settings is compared with their table: here they are shown once, for their form.
-  const settings = Object.values<Setting>(settingsTable).map((one) => meaningOf(one).replaceAll("`", ""));
-  // A flag that several commands have is shown with the first of them.
-  const shown = new Set<string>();
-  const texts = [await help()];
-  for (const name of names) {
-    // Examples are tried by the tests of the documents.
-    const [text = ""] = (await help(name)).split(name === "status" ? "\f" : "\n\nExamples:");
-    const lines = text.split(/\n(?! {10})/).filter((line) => {
-      const words = line.replaceAll(/\s+/g, " ");
-      const isKnown =
-        shown.has(words) || (name !== "manifest" && settings.some((one) => words.includes(one)));
-      shown.add(words);
-      return !(words.startsWith(" -") && isKnown);
-    });
-    texts.push(lines.join("\n"));
-  }
-  await expect(texts.join("\n\n")).toMatchFileSnapshot("printed/help.txt");
-});
 
 const after = (n: number) => new Date(noon.getTime() + minutes(n));
 const held = aScopeStatus({
