@@ -2,8 +2,7 @@ import * as v from "valibot";
 import { BadInputError } from "../lambda/core/errors.ts";
 import type { HoldAnswer } from "../lambda/core/operate/hold.ts";
 import type { pause, ReleaseAnswer, ResumeAnswer } from "../lambda/core/operate/release.ts";
-import type { RequestStatus, ScopeStatus, Status } from "../lambda/core/operate/status.ts";
-import type { Verdict } from "../lambda/core/pays.ts";
+import type { Status } from "../lambda/core/operate/status.ts";
 import type { PastHold } from "../lambda/core/record.ts";
 import type { Rules } from "../lambda/core/rules.ts";
 import {
@@ -19,98 +18,78 @@ import { fields, list, openFields, parse } from "../lambda/schemas/parse.ts";
 import { moment, scope } from "../lambda/schemas/values.ts";
 import { Failure } from "./terminal/failure.ts";
 import { allReadable } from "./terminal/text.ts";
-import type { SameAs } from "./wire-types.ts";
 
 /** One item a NodePool, node or hold. */
 export const many = 100_000;
 
-/** Reads a holder's answer. One that cannot be read is not caused by what was typed. */
-export function parseAnswer<S extends v.GenericSchema>(schema: S, answer: unknown): v.InferOutput<S> {
-  try {
-    return parse("The holder's answer is not understood", schema, allReadable(answer), "the answer");
-  } catch (error) {
-    if (!(error instanceof BadInputError)) throw error;
-    throw new Failure(
-      error.message,
-      "Its version may be another than this command line's: use the same for both.",
-    );
-  }
-}
-
-/** A schema of what the core types as T: one that forgets a field, or has another, does not compile. */
-export const answering =
-  <T>() =>
-  <S extends v.GenericSchema>(schema: S & SameAs<T, v.InferOutput<S>>): S =>
-    schema;
-
-/** Reads answers of this form. */
+/** Reads answers of type T by their schema. One that cannot be read is not caused by what was typed. */
 export const reading =
-  <S extends v.GenericSchema>(schema: S) =>
-  (answer: unknown): Readonly<v.InferOutput<S>> =>
-    parseAnswer(schema, answer);
+  <T>(schema: v.GenericSchema<unknown, T>) =>
+  (answer: unknown): T => {
+    try {
+      return parse("The holder's answer is not understood", schema, allReadable(answer), "the answer");
+    } catch (error) {
+      if (!(error instanceof BadInputError)) throw error;
+      const remedy = "Its version may be another than this command line's: use the same for both.";
+      throw new Failure(error.message, remedy);
+    }
+  };
 
 const mode = v.picklist(["hold", "observe"], "hold or observe");
 
 /** A holder answers with all of its settings, also with those on which no decision depends; these stay as they are. */
-export const rules = answering<Rules>()(
-  openFields({
-    cluster: anyText,
-    mode,
-    hold: count,
-    auto: flag,
-    relaunchCost: count,
-    evictionCost: count,
-    maxHold: count,
-    breather: count,
-    maxRequest: count,
-    initialDelay: count,
-    scope: v.picklist(["cluster", "nodepool"], "cluster or nodepool"),
-    nodePools: fields({ only: list(anyText), except: list(anyText) }),
-    driftWait: count,
-    holdAnnotation: anyText,
-  }),
-);
+export const rules = openFields({
+  cluster: anyText,
+  mode,
+  hold: count,
+  auto: flag,
+  relaunchCost: count,
+  evictionCost: count,
+  maxHold: count,
+  breather: count,
+  maxRequest: count,
+  initialDelay: count,
+  scope: v.picklist(["cluster", "nodepool"], "cluster or nodepool"),
+  nodePools: fields({ only: list(anyText), except: list(anyText) }),
+  driftWait: count,
+  holdAnnotation: anyText,
+}) satisfies v.GenericSchema<unknown, Rules>;
 
-const request = answering<RequestStatus>()(
-  fields({ name: anyText, cause: requestCause, reason: anyText, since: moment, until: moment }),
-);
+const request = fields({ name: anyText, cause: requestCause, reason: anyText, since: moment, until: moment });
 
-const verdict = answering<Verdict>()(
-  fields({ name: anyText, isLetGo: flag, dueAt: v.exactOptional(moment), because: anyText }),
-);
+const verdict = fields({ name: anyText, isLetGo: flag, dueAt: v.exactOptional(moment), because: anyText });
 
-const scopeStatus = answering<ScopeStatus>()(
-  fields({
-    scope,
-    state: v.picklist(
-      ["none", "held", "releasing", "paused", "breather"],
-      "none, held, releasing, paused or breather",
-    ),
-    because: anyText,
-    holdId: v.exactOptional(anyText),
-    since: v.exactOptional(moment),
-    until: v.exactOptional(moment),
-    launchesUntil: v.exactOptional(moment),
-    requests: list(request),
-    launches: count,
-    extensions: count,
-    capped: flag,
-    nodesHeld: count,
-    nodes: list(anyText),
-    nodesObserved: v.exactOptional(count),
-    observed: v.exactOptional(observed),
-    drifted: count,
-    goes: v.exactOptional(list(verdict)),
-    paid: v.exactOptional(autoFigures),
-    isAwaiting: flag,
-    nextLook: v.exactOptional(moment),
-  }),
-);
+const scopeStatus = fields({
+  scope,
+  state: v.picklist(
+    ["none", "held", "releasing", "paused", "breather"],
+    "none, held, releasing, paused or breather",
+  ),
+  because: anyText,
+  holdId: v.exactOptional(anyText),
+  since: v.exactOptional(moment),
+  until: v.exactOptional(moment),
+  launchesUntil: v.exactOptional(moment),
+  requests: list(request),
+  launches: count,
+  extensions: count,
+  capped: flag,
+  nodesHeld: count,
+  nodes: list(anyText),
+  nodesObserved: v.exactOptional(count),
+  observed: v.exactOptional(observed),
+  drifted: count,
+  goes: v.exactOptional(list(verdict)),
+  paid: v.exactOptional(autoFigures),
+  isAwaiting: flag,
+  nextLook: v.exactOptional(moment),
+});
 
 /** A status as a holder returns it, with dates. */
 export type StatusAnswer = Status & Readonly<{ version: string }>;
 
-const status = answering<StatusAnswer>()(
+/** Reads the answer to `status`. */
+export const parseStatus = reading<StatusAnswer>(
   fields({
     cluster: anyText,
     at: moment,
@@ -124,15 +103,13 @@ const status = answering<StatusAnswer>()(
   }),
 );
 
-/** Reads the answer to `status`. */
-export const parseStatus = reading(status);
-
-const history = answering<Readonly<{ holds: readonly PastHold[] }>>()(fields({ holds: list(pastHold) }));
+const parseHolds = reading<Readonly<{ holds: readonly PastHold[] }>>(fields({ holds: list(pastHold) }));
 
 /** Reads the answer to `history`. */
-export const parseHistory = (answer: unknown): readonly PastHold[] => parseAnswer(history, answer).holds;
+export const parseHistory = (answer: unknown): readonly PastHold[] => parseHolds(answer).holds;
 
-const held = answering<HoldAnswer>()(
+/** Reads the answer to `hold`. */
+export const parseHeld = reading<HoldAnswer>(
   fields({
     name: anyText,
     holdId: v.exactOptional(anyText),
@@ -148,9 +125,6 @@ const held = answering<HoldAnswer>()(
   }),
 );
 
-/** Reads the answer to `hold`. */
-export const parseHeld = reading(held);
-
 const releasedEntries = {
   because: anyText,
   heldUntil: v.exactOptional(moment),
@@ -159,25 +133,22 @@ const releasedEntries = {
   failed: count,
   left: flag,
 };
-const released = answering<ReleaseAnswer>()(fields(releasedEntries));
 
 /** Reads the answer to `release`. */
-export const parseReleased = reading(released);
+export const parseReleased = reading<ReleaseAnswer>(fields(releasedEntries));
 
 /** Reads the answer to `pause`: the same, and until when it lasts. */
-export const parsePaused = reading(
-  answering<Awaited<ReturnType<typeof pause>>>()(fields({ ...releasedEntries, until: moment })),
+export const parsePaused = reading<Awaited<ReturnType<typeof pause>>>(
+  fields({ ...releasedEntries, until: moment }),
 );
 
 /** Reads the answer to `resume`. */
-export const parseResumed = reading(
-  answering<ResumeAnswer>()(
-    fields({
-      because: anyText,
-      resumed: list(scope, many),
-      failed: count,
-      left: flag,
-      isPaused: v.exactOptional(v.literal(true, "true")),
-    }),
-  ),
+export const parseResumed = reading<ResumeAnswer>(
+  fields({
+    because: anyText,
+    resumed: list(scope, many),
+    failed: count,
+    left: flag,
+    isPaused: v.exactOptional(v.literal(true, "true")),
+  }),
 );

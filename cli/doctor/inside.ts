@@ -4,7 +4,7 @@ import { anyText, count, flag, holdState } from "../../lambda/schemas/holds.ts";
 import { fields, list } from "../../lambda/schemas/parse.ts";
 import { moment, scope } from "../../lambda/schemas/values.ts";
 import type { Settings } from "../../lambda/settings.ts";
-import { answering, many, reading, rules } from "../answers.ts";
+import { many, reading, rules } from "../answers.ts";
 
 /** One link of the chain as the functions saw it: what it showed, or why it does not work. */
 const link = <E extends v.ObjectEntries>(entries: E) =>
@@ -25,10 +25,12 @@ const presentHold = fields({
 const trial = v.picklist(["admitted", "refused", "not tried"], "admitted, refused or not tried");
 const keptNodes = list(fields({ node: anyText, since: moment, by: v.exactOptional(anyText) }), many);
 
-/** Doctor also judges by settings on which no decision depends. */
-type Answer = CheckAnswer & Readonly<{ version: string; rules: Pick<Settings, "sweepEvery" | "nodeEvents"> }>;
+/** What a function saw from inside. Doctor also judges by settings on which no decision depends. */
+export type Inside = CheckAnswer &
+  Readonly<{ version: string; rules: Pick<Settings, "sweepEvery" | "nodeEvents"> }>;
 
-const inside = answering<Answer>()(
+/** Reads the answer to `check`. */
+export const parseInside = reading<Inside>(
   fields({
     version: anyText,
     at: moment,
@@ -54,9 +56,3 @@ const inside = answering<Answer>()(
     }),
   }),
 );
-
-/** What a function saw from inside, as doctor reads it. */
-export type Inside = Readonly<v.InferOutput<typeof inside>>;
-
-/** Reads the answer to `check`. */
-export const parseInside = reading(inside);

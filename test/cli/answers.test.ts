@@ -1,7 +1,5 @@
-import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import {
-  answering,
   parseHeld,
   parseHistory,
   parsePaused,
@@ -11,25 +9,38 @@ import {
 } from "../../cli/answers.ts";
 import { parseInside } from "../../cli/doctor/inside.ts";
 import { Failure } from "../../cli/terminal/failure.ts";
-import { anyText } from "../../lambda/schemas/holds.ts";
-import { fields, list } from "../../lambda/schemas/parse.ts";
-import { moment } from "../../lambda/schemas/values.ts";
+import type { HoldAnswer } from "../../lambda/core/operate/hold.ts";
+import type { ReleaseAnswer, ResumeAnswer } from "../../lambda/core/operate/release.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold, aScopeStatus, aStatus } from "../support/builders.ts";
 import { aCheck } from "./function-answers.ts";
+import { wholeHold, wholeStatus } from "./whole-answers.ts";
 
 const overTheWire = (answer: unknown): unknown => JSON.parse(JSON.stringify(answer));
 describe("an answer of the control function", () => {
-  it("is read with its dates", () => {
-    const begun = {
+  it("is read with every field of its type, and with its dates", () => {
+    const begun: Required<HoldAnswer> = {
       ...{ name: "a", holdId: "h", since: noon, until: noon, heldUntil: noon, because: "x" },
       ...{ marked: 2, userHeld: 1, failed: 0, left: false, observed: true },
     };
-    const ended = { because: "x", heldUntil: noon, released: 2, kept: 0, failed: 0, left: false };
+    const ended: Required<ReleaseAnswer> = {
+      because: "x",
+      heldUntil: noon,
+      released: 2,
+      kept: 0,
+      failed: 0,
+      left: false,
+    };
     const paused = { ...ended, until: noon };
-    const resumed = { because: "x", isPaused: true, resumed: ["cluster"], failed: 0, left: false };
-    expect(parseStatus(overTheWire(aStatus))).toEqual(aStatus);
-    expect(parseHistory(overTheWire({ holds: [aPastHold()] }))).toEqual([aPastHold()]);
+    const resumed: Required<ResumeAnswer> = {
+      because: "x",
+      isPaused: true,
+      resumed: ["cluster"],
+      failed: 0,
+      left: false,
+    };
+    expect(parseStatus(overTheWire(wholeStatus))).toEqual(wholeStatus);
+    expect(parseHistory(overTheWire({ holds: [wholeHold] }))).toEqual([wholeHold]);
     expect(parseHeld(overTheWire(begun))).toEqual(begun);
     expect(parseReleased(overTheWire(ended))).toEqual(ended);
     expect(parsePaused(overTheWire(paused))).toEqual(paused);
@@ -42,20 +53,6 @@ describe("an answer of the control function", () => {
     expect(parseHistory(overTheWire({ holds: [aPastHold(named)] }))).toEqual([
       aPastHold({ launches: { "batch ": 1 }, requests: ["a b"], endedBecause: "done " }),
     ]);
-  });
-
-  it("has a schema with every field of its type and no other, or nothing compiles", () => {
-    type Answer = Readonly<{ at: Date; names: readonly string[]; count?: number }>;
-    const [names, count] = [list(anyText), v.exactOptional(v.number())];
-    answering<Answer>()(fields({ at: moment, names, count }));
-    // @ts-expect-error count is forgotten.
-    answering<Answer>()(fields({ at: moment, names }));
-    // @ts-expect-error count may be missing.
-    answering<Answer>()(fields({ at: moment, names, count: v.number() }));
-    // @ts-expect-error There is no such field.
-    answering<Answer>()(fields({ at: moment, names, count, more: anyText }));
-    // @ts-expect-error Another value is expected.
-    answering<Answer>()(fields({ at: anyText, names, count }));
   });
 
   it.each<[string, refused: () => unknown, problems: readonly string[]]>([

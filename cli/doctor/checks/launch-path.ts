@@ -7,7 +7,7 @@ import type { ProbeAnswer } from "../../../lambda/core/ports.ts";
 import { Environment } from "../../../lambda/environment.ts";
 import { probeAnswer } from "../../../lambda/schemas/holds.ts";
 import { fields, optional } from "../../../lambda/schemas/parse.ts";
-import { parseAnswer } from "../../answers.ts";
+import { reading } from "../../answers.ts";
 import type { Ask } from "../../control/client.ts";
 import { probeKeyIn } from "../aws/launch-path.ts";
 import { type Checks, type Facts, turnedOff } from "../doctor.ts";
@@ -133,8 +133,8 @@ export async function checkProbe({ account, clock, sleep, functions, rule }: Fac
 const inSeconds = (from: Date, to: Date): string =>
   `${((to.getTime() - from.getTime()) / 1_000).toFixed(1)} s`;
 
-const probed = fields({ probe: optional(probeAnswer) });
+const parseProbed = reading(fields({ probe: optional(probeAnswer) }));
 
 /** A probe's way, once it has arrived. */
 export const findProbe = async (ask: Ask, id: string): Promise<ProbeAnswer | undefined> =>
-  parseAnswer(probed, await ask({ do: "probe", id })).probe;
+  parseProbed(await ask({ do: "probe", id })).probe;
