@@ -236,14 +236,3 @@ it("finds WhenEmpty on nodes that are mostly empty, where pods may be read", () 
     { pools, nodes },
   );
 });
-
-it("gives a change with every finding", () => {
-  const disruption = { consolidateAfter: "1h", budgets: [night] };
-  const pool = { name: "a", annotations: { [key]: "true" }, template: { [key]: "1" }, disruption };
-  const everything = find({ pools: [pool], nodes: [aNode({ name: "n", annotations: { [key]: "yes" } })] });
-  expect(everything.length).toBeGreaterThan(3);
-  for (const { change, problem } of everything) {
-    expect(change).not.toBe("");
-    expect(problem).toMatch(/[.:]$/);
-  }
-});

@@ -81,12 +81,6 @@ describe("advise on a saved log", () => {
       /^ {4}npx cdk deploy -c cluster=fake -c hold=auto -c relaunchCost=2m -c evictionCost=3m -c alarms=none /m,
     );
   });
-
-  it("ends with 2 for a file without a line of Karpenter", async () => {
-    const { exit, reported } = await advise("--log", logOf(["nothing", "{}"]));
-    expect(exit).toBe(2);
-    expect(reported).toContain("has no line of a Karpenter that leads as JSON");
-  });
 });
 
 describe("advise on CloudTrail", () => {

@@ -35,22 +35,13 @@ it("doctor needs the cluster's name beside a kubeconfig, and names that of the e
   ]);
 });
 
-it.each([
-  [
-    "AWS_REGION",
-    { AWS_REGION: "Frankfurt!" },
-    "error: These flags cannot be used: AWS_REGION must be a region",
-  ],
-  ["the profile", {}, "error: Region not accepted"],
-])("refuses a region that is none, of %s, without asking for a bug report", async (_, env, first) => {
+it("refuses a profile's region that is none, without asking for a bug report", async () => {
   const config = join(newFolder(), "config");
   await writeFile(config, "[default]\nregion = Frankfurt!\n");
   for (const [name, value] of Object.entries({ AWS_CONFIG_FILE: config, AWS_REGION: undefined }))
     vi.stubEnv(name, value);
-  const { reported } = await typed(["resume", "--cluster", "prod"], env).finally(() => vi.unstubAllEnvs());
-  expect(reported).toContain(first);
-  expect(reported).toContain("like eu-central-1");
-  expect(reported).not.toContain("report it");
+  const { reported } = await typed(["resume", "--cluster", "prod"]).finally(() => vi.unstubAllEnvs());
+  expect(reported).toMatch(/^error: Region not accepted.*\n.* like eu-central-1/);
 });
 
 it("makes AWS clients of the flags, then of the environment, where a profile has its own region", async () => {

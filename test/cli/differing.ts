@@ -1,10 +1,8 @@
-import type { VpcConfigResponse } from "@aws-sdk/client-eks";
 import * as v from "valibot";
 import { nodePoolSchema } from "../../cli/advise/objects.ts";
 import type { Account, AlarmFacts, FunctionFacts } from "../../cli/doctor/aws/aws-account.ts";
 import type { AccessFinding } from "../../cli/doctor/own-kubernetes.ts";
 import type { Part } from "../../infra/names.ts";
-import { unreachableFromOutside } from "../../lambda/aws/usable-cluster.ts";
 import { after, type Duration, hours } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { explained, KubernetesError } from "../../lambda/kubernetes/error.ts";
@@ -71,8 +69,6 @@ export const clusterIs = (about: object): Partial<Account> => ({
     ...about,
   }),
 });
-export const endpointIs = (config: VpcConfigResponse) =>
-  clusterIs({ unreachable: unreachableFromOutside("prod", config) });
 /** The role of the hold function is in this group of the cluster, or has no access entry. */
 export const groupsOfHold = (...groups: readonly string[]): Partial<Account> => ({
   accessGroups: async (_, role) => {

@@ -28,7 +28,6 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     "--cluster prod --profile nosuch",
     "--cluster prod",
     "--run --cluster prod",
-    "--run x --region eu-west-1",
     "--cluster prod --context y",
     "--cluster prod --exit-code --watch",
     `--run ${kubeconfig}`,
@@ -42,7 +41,7 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
   doctor: ["--cluster", away],
   advise: [
     ...["20m,48h", "20m,59s"].map((holds) => `--cluster prod --holds ${holds}`),
-    ...["cheap", "-1", "Infinity"].map((price) => `--cluster prod --price ${price}`),
+    ...["cheap", "-1"].map((price) => `--cluster prod --price ${price}`),
     "--time-zone Mars",
     "--from x",
     `--log ${nowhere}`,

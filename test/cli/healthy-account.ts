@@ -190,4 +190,3 @@ export const aHeldScope = {
 export const broken = (findings: readonly Finding[]) =>
   findings.filter(({ verdict }) => verdict === "fail").map(({ link }) => link);
 export const warned = (findings: readonly Finding[]) => findings.filter(({ verdict }) => verdict === "warn");
-export const none = async () => undefined;

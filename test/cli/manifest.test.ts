@@ -49,14 +49,4 @@ describe("the command manifest", () => {
     expect(output).toContain(annotation);
     expect(output).not.toContain(Karpenter.v1.annotation);
   });
-
-  it.each([
-    [["--hold-annotation", "keep"], "--hold-annotation must be"],
-    [["--max-hold", "5m"], "unknown option '--max-hold'"],
-    [["--holder", "fun"], "Allowed choices are functions, run"],
-  ])("rejects %j", async (flags, expected) => {
-    const { exit, output, reported } = await manifest(...flags);
-    expect({ exit, output }).toEqual({ exit: 2, output: "" });
-    expect(reported).toContain(expected);
-  });
 });

@@ -8,7 +8,7 @@ import {
   nodePools,
   ownKubernetes,
 } from "../../cli/doctor/own-kubernetes.ts";
-import { accessManifest, admissionPolicy } from "../../lambda/cluster-access/manifest.ts";
+import { accessManifest } from "../../lambda/cluster-access/manifest.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
@@ -28,9 +28,6 @@ const refuse = (status: number, name = "") => {
 const missing = () => refuse(404, "karpenter-node-holder");
 const compare = ({ api }: Readonly<{ api: KubernetesCaller }>, holdAnnotation: string) =>
   compareManifest(api, { holdAnnotation }, { deadline: noon });
-const policy = admissionPolicy(annotation);
-const { matchConstraints: constraints, matchConditions: conditions = [] } = policy.spec ?? {};
-
 it("our rights are right when all we want is there, whatever the server added", async () => {
   const stored = new Map(accessManifest(annotation).map(({ path, object }) => [path, object]));
   const server = answering(({ path }) => {
@@ -42,21 +39,6 @@ it("our rights are right when all we want is there, whatever the server added", 
   const ofOthers = (await compare(server, older)).map(({ state }) => state);
   expect(ofOthers).toEqual(["right", "different", "right", "right"]);
   for (const { method } of server.calls) expect(method).toBe("GET");
-});
-
-const objectSelector = { matchLabels: { x: "y" } };
-it.each<[string, object, state?: string]>([
-  ["a rule that excludes nodes", { matchConstraints: { ...constraints, excludeResourceRules: [{}] } }],
-  ["another failure policy", { failurePolicy: "Ignore" }],
-  ["a condition more", { matchConditions: [...conditions, { name: "x", expression: "false" }] }],
-  ["a selector", { matchConstraints: { ...constraints, objectSelector } }],
-  ["a parameter", { paramKind: { apiVersion: "v1", kind: "ConfigMap" } }],
-  ["nothing else", {}, "right"],
-])("our rights are compared as a whole: a policy with %s", async (_, spec, state = "different") => {
-  const changed = { ...policy, spec: { ...policy.spec, ...spec } };
-  const server = answering(({ path }) => (path.includes("policies/") ? changed : {}));
-  const found = await compare(server, annotation);
-  expect(found.find(({ kind }) => kind === "ValidatingAdmissionPolicy")?.state).toBe(state);
 });
 
 it("our rights are missing, or of a kind that the cluster does not know, by what the answer names", async () => {
