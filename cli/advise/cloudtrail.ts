@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { CloudTrailClient, LookupEventsCommand } from "@aws-sdk/client-cloudtrail";
 import type { AwsConfig } from "../terminal/cluster-flags.ts";
-import { instanceEventsIn, recordsIn, watchedCalls } from "./cloudtrail-events.ts";
+import { instanceEventsIn, recordOf, watchedCalls } from "./cloudtrail-events.ts";
 import type { InstanceEvent } from "./lives.ts";
 
 /** CloudTrail answers two look-ups a second, for the whole account. */
@@ -48,7 +48,7 @@ export async function lookUp(options: LookUp): Promise<readonly InstanceEvent[]>
       );
       NextToken = answer.NextToken;
       const entries = answer.Events ?? [];
-      events.push(...recordsIn(JSON.stringify(entries)).flatMap((one) => instanceEventsIn(one, cluster)));
+      events.push(...entries.flatMap((one) => instanceEventsIn(recordOf(one), cluster)));
       // An empty page is not the end while there is another one.
       reached = NextToken ? (entries.at(-1)?.EventTime ?? reached) : from;
       const done = (to.getTime() - reached.getTime()) / (to.getTime() - from.getTime());

@@ -116,7 +116,6 @@ export const pdbSchema = v.object({
   }),
   status: v.nullish(
     v.object({
-      disruptionsAllowed: v.nullish(v.number(), 0),
       desiredHealthy: v.nullish(v.number(), 0),
       expectedPods: v.nullish(v.number(), 0),
     }),

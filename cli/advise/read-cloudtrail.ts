@@ -9,7 +9,7 @@ import { lookUp, tryLookUp } from "./cloudtrail.ts";
 import { exportedEvents } from "./cloudtrail-events.ts";
 import { fromCloudTrail } from "./happened.ts";
 import type { Account } from "./history.ts";
-import type { InstanceEvent } from "./lives.ts";
+import { type InstanceEvent, isLaunch } from "./lives.ts";
 
 export type CloudTrailFlags = AwsFlags &
   Readonly<{ cluster: string; since: Duration; from?: readonly string[] }>;
@@ -21,7 +21,7 @@ export async function openCloudTrail(
 ): Promise<() => Promise<Account>> {
   const { from, cluster, since } = flags;
   const unlessEmpty = (events: readonly InstanceEvent[]) => {
-    if (events.some(({ kind }) => kind === "launched")) return events;
+    if (events.some(isLaunch)) return events;
     throw nothingFound(flags);
   };
   if (from) {
