@@ -152,15 +152,14 @@ function clockOf(timeZone: string): Intl.DateTimeFormat {
 export const weekLength = (midnight: Date, timeZone: string): number =>
   (midnightBefore(after(midnight, hours(7 * 24 + 12)), timeZone).getTime() - midnight.getTime()) / minutes(1);
 
+/** Clocks change at full quarters of an hour. */
+const quarter = minutes(15);
+
 /** When the day began there: at the first of two midnights, or later where the clock leaves midnight out. */
 export function midnightBefore(moment: Date, timeZone: string): Date {
-  const wall = wallClock(moment, timeZone);
-  const sinceMidnight = wall.getTime() % hours(24);
-  const minute = minutes(1);
-  const found = new Date(Math.floor(moment.getTime() / minute) * minute - sinceMidnight);
-  // Where the clock changed since, it is another time there.
-  const midnight = wall.getTime() - sinceMidnight;
-  const last = after(found, midnight - wallClock(found, timeZone).getTime());
-  const first = after(last, -hours(1));
-  return wallClock(first, timeZone).getTime() === midnight ? first : last;
+  const dayOf = (time: number) => wallClock(new Date(time), timeZone).toISOString().slice(0, 10);
+  const today = dayOf(moment.getTime());
+  let begin = Math.floor(moment.getTime() / quarter) * quarter;
+  while (dayOf(begin - quarter) === today) begin -= quarter;
+  return new Date(begin);
 }

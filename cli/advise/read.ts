@@ -134,7 +134,7 @@ async function readFacts(api: KubernetesCaller, now: Date, onRead: OnRead): Prom
   const context = { deadline: after(now, longest) };
   const readList = async (address: string, schema: v.GenericSchema): Promise<unknown> => {
     const [path = "", fieldSelector = ""] = address.split("?");
-    return readableFacts(await unlessMissing(() => listAll(api, { path, fieldSelector }, schema, context)));
+    return allReadable(await unlessMissing(() => listAll(api, { path, fieldSelector }, schema, context)));
   };
   const listing = Object.entries(lists).map(async ([kind, [what, address, schema]]) => {
     const found = await readList(address, schema);
@@ -173,14 +173,6 @@ const whyNoController = (pods: Listed["pods"]): string =>
 const isAutoMode = ({ nodePools, nodes }: Listed): boolean =>
   orNone(nodePools).some(objects.isOfAutoMode) ||
   orNone(nodes).some(({ metadata }) => metadata.labels["eks.amazonaws.com/compute-type"] === "auto");
-
-/** Moments stay what they are. */
-function readableFacts(value: unknown): unknown {
-  if (value instanceof Date) return value;
-  if (Array.isArray(value)) return value.map(readableFacts);
-  if (typeof value !== "object" || value === null) return allReadable(value);
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, readableFacts(one)]));
-}
 
 async function unlessMissing<T>(work: () => Promise<T>, ifUnknown?: () => T): Promise<Read<T>> {
   try {

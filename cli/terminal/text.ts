@@ -10,11 +10,11 @@ const unprintable = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
  */
 export const readable = (text: string): string => stripVTControlCharacters(text).replaceAll(unprintable, " ");
 
-/** The same for every text in an answer, and for its keys. */
+/** The same for every text in an answer, and for its keys. Moments stay what they are. */
 export function allReadable(value: unknown): unknown {
   if (typeof value === "string") return readable(value);
   if (Array.isArray(value)) return value.map(allReadable);
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null || value instanceof Date) return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [readable(key), allReadable(one)]));
 }
 
