@@ -14,9 +14,7 @@ import { listAll, lists, withKubernetes } from "../advise/read.ts";
 /** The state of one of our objects in the cluster. */
 export type AccessFinding = Readonly<{
   kind: string;
-  state: "right" | "different" | "missing" | "unknown to this cluster" | "unread";
-  /** Why the caller may not read it. */
-  error?: unknown;
+  state: "right" | "different" | "missing" | "unknown to this cluster";
 }>;
 
 type ManifestSettings = Pick<Rules, "holdAnnotation"> & RightsOptions;
@@ -56,7 +54,6 @@ export const compareManifest = (
         const found = await api.call({ method: "GET", path }, context);
         return { kind, state: isAsWritten(found, object) ? "right" : "different" };
       } catch (error) {
-        if (isStatus(error, 403)) return { kind, state: "unread", error };
         if (!isStatus(error, 404)) throw error;
         const isUnknown = needsPolicies && isUnknownKind(error);
         return { kind, state: isUnknown ? "unknown to this cluster" : "missing" };

@@ -117,16 +117,11 @@ export const includes = (name: string) => withRules({ nodePools: { only: [name],
 export const manifestIs = (...states: AccessFinding["state"][]): Answers => ({
   server: "https://10.0.0.1",
   compareManifest: async () =>
-    states.map((state, n) => ({
-      ...{ kind: ["ClusterRole", "Policy"][n] ?? "", state },
-      ...(state === "unread" && { error: answered(403, 'User "me" cannot get resource "clusterroles"') }),
-    })),
+    states.map((state, n) => ({ kind: ["ClusterRole", "Policy"][n] ?? "", state })),
 });
-const answered = (status: 401 | 403, message: string) =>
-  explained(new KubernetesError("GET /path", status, { message }));
-/** The cluster does not let the caller in. */
-export const ownIsRefused = (): Answers => {
-  const refused = failing(answered(401, "Unauthorized"));
+/** The cluster does not let the caller in, or does not let it read. */
+export const ownIsRefused = (status: 401 | 403, message: string): Answers => {
+  const refused = failing(explained(new KubernetesError("GET /path", status, { message })));
   return { server: "https://10.0.0.1", compareManifest: refused, findNodePools: refused };
 };
 /** History has a hold that reached its cap on each of these days ago, behind 20 younger ones that did not. */

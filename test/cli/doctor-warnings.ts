@@ -50,8 +50,12 @@ export const warnings: Readonly<Record<string, readonly Row[]>> = {
   schedules: [["there are more than are read", schedulesAre(...many(1_000, () => ({})))]],
   admin: [["a deployment is under way", adminSince(ago(minutes(14)))]],
   manifest: [
-    ["the caller may not read the roles", {}, manifestIs("unread", "unread")],
-    ["the cluster does not know the caller", {}, ownIsRefused()],
+    [
+      "the caller may not read the roles",
+      {},
+      ownIsRefused(403, 'User "me" cannot get resource "clusterroles"'),
+    ],
+    ["the cluster does not know the caller", {}, ownIsRefused(401, "Unauthorized")],
     ["policies are unknown", {}, manifestIs("right", "unknown to this cluster")],
   ],
   rights: [
@@ -89,17 +93,6 @@ export const warnings: Readonly<Record<string, readonly Row[]>> = {
       "one is consolidated in six minutes of an hour",
       {},
       nodePool({ budgets: [inWindows, { nodes: "10%" }] }),
-    ],
-    [
-      "empty nodes of one never go, and others in windows",
-      {},
-      nodePool({
-        budgets: [
-          { ...inWindows, reasons: ["Underutilized"] },
-          { nodes: "0", reasons: ["Empty"] },
-          { ...inWindows, reasons: ["Empty", "Drifted"] },
-        ],
-      }),
     ],
   ],
   buffers: [["there are CapacityBuffers", {}, buffers(2)]],

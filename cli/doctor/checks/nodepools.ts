@@ -1,7 +1,7 @@
 import type { Rules } from "../../../lambda/core/rules.ts";
 import { admits } from "../../../lambda/core/scope.ts";
 import { nearestName } from "../../../lambda/spelling.ts";
-import { allowedIn, hoursOf, isNone, reasons } from "../../advise/allowed.ts";
+import { allowedIn, hoursOf } from "../../advise/allowed.ts";
 import type { NodePool } from "../../advise/objects.ts";
 import type { Checks } from "../doctor.ts";
 import { type Found, fewOf, orOk, warn } from "../finding.ts";
@@ -64,16 +64,9 @@ function troubleOf(pool: NodePool, { auto }: Pick<Rules, "auto">, now: Date): Fo
   const isClosed = inUse.open.map((isOpen, minute) => !isOpen && !empty?.open[minute]);
   const hoursClosed = Math.ceil(hoursOf(isClosed));
   if (!auto || hoursClosed === 0) return false;
-  const lines = pool.spec.disruption.budgets
-    .filter(({ nodes, reasons: some }) => isNone(nodes) && (some ?? reasons).includes("Empty"))
-    .map(({ schedule, reasons: some }) => {
-      const others = (some ?? reasons).filter((one) => one !== "Empty");
-      const budget = schedule ? `the budget with schedule "${schedule}"` : 'the budget nodes: "0"';
-      return others.length > 0 ? `in ${budget} write reasons: [${others.join(", ")}]` : `remove ${budget}`;
-    });
   return warn(
     `the budgets of NodePool ${name} close consolidation in ${hoursClosed} of the coming 168 hours: ` +
       "what hold=auto lets go is marked again after ten minutes and left alone for an hour",
-    `So that empty nodes may go: ${lines.join("; ")}`,
+    'So that empty nodes may go, leave Empty out of the reasons of its budgets of "0"; one without reasons is for all.',
   );
 }
