@@ -98,8 +98,9 @@ describe("history", () => {
     expect(sum).toMatchObject({ lasted: minutes(20), lastedText: "20m", nodeTimeText: "1h30m" });
   });
 
-  it("prints no line where there is no hold", async () => {
+  it("prints no line where there is no hold, but for people", async () => {
     const prod = await holder(() => ({ holds: [] }));
+    expect((await prod.run("history")).output).toMatch(/^No hold has ended in the last 90 days\. /);
     for (const flags of [["-o", "name"], ["--no-headers"]])
       expect((await prod.run("history", ...flags)).output).toBe("");
   });

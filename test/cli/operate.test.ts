@@ -45,6 +45,61 @@ describe("an action", () => {
   const force = ["release", "--force"];
   const named = ["release", "--name", "a"];
 
+  const until = "2026-11-21 14:00:00Z";
+  const nothing = { ...released, released: 0 };
+  it.each<[line: string, answer: object, asked: object, printed: string]>([
+    [
+      "hold --reason x --for 2h --scope nodepool/a",
+      { ...granted, marked: 7, userHeld: 1 },
+      { reason: "x", for: "2h", scope: "nodepool/a" },
+      `Request by-hand holds until ${until}: x.\nNodes marked now: 7; held by their users already: 1.`,
+    ],
+    [
+      "hold --reason x --name by-hand",
+      { ...granted, heldUntil: after(since, hours(3)) },
+      { reason: "x", name: "by-hand" },
+      `Request by-hand holds until ${until}: x.\nSomething else holds the nodes until 2026-11-21 15:00:00Z.\n` +
+        "Nodes marked now: 0 (those already held are not counted); held by their users already: 0.",
+    ],
+    [
+      "release --name a",
+      { ...nothing, heldUntil: granted.until },
+      { name: "a" },
+      `Nodes released: 0 (x).\nSomething else holds the nodes until ${until}.`,
+    ],
+    [
+      "release --force --reason done --scope nodepool/a",
+      { ...released, kept: 1 },
+      { reason: "done", scope: "nodepool/a" },
+      "Nodes released: 2; 1 stay, because their mark is no longer the holder's (x).",
+    ],
+    ["release --force", nothing, {}, "Nothing is held."],
+    [
+      "pause",
+      { ...nothing, until: granted.until },
+      {},
+      `Paused until ${until}, or until \`resume --cluster prod FLAGS\`.`,
+    ],
+    [
+      "pause --for 2h --scope nodepool/a",
+      { ...released, until: granted.until },
+      { for: "2h", scope: "nodepool/a" },
+      `Paused until ${until}, or until \`resume --cluster prod FLAGS --scope nodepool/a\`.\nNodes released: 2 (x).`,
+    ],
+    ["resume", { ...resumed, resumed: ["cluster", "nodepool/a"] }, {}, "Resumed cluster, nodepool/a: x."],
+    ["resume", { ...resumed, resumed: [] }, {}, "Nothing to resume: x."],
+  ])(
+    "asks the holder for what was typed, and prints what it did: %s",
+    async (line, answer, asked, printed) => {
+      const prod = await holder(() => answer);
+      const [verb = "", ...words] = line.split(" ");
+      const { exit, output } = await prod.run(verb, ...words, "--cluster", "prod");
+      expect([exit, prod.asked]).toEqual([0, [{ do: verb, ...asked }]]);
+      const timeless = output.replaceAll(/ \([^()]* ago\)/g, "");
+      expect(timeless.replace(/--region \S+ --endpoint-url [\w/.:]+/, "FLAGS")).toBe(printed);
+    },
+  );
+
   it.each<[words: readonly string[], answer: object, what: string]>([
     [hold, notGranted, "not held as asked: x"],
     [hold, { ...granted, heldUntil: after(since, hours(1)) }, "not held as asked"],

@@ -9,7 +9,6 @@ import { readSettings } from "../../lambda/settings.ts";
 import { version } from "../../lambda/version.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold, aScopeStatus } from "../support/builders.ts";
-import { FakeControl } from "./fake-control.ts";
 
 // A change is accepted with `npx vitest run test/cli/printed --update`, and read in the diff.
 const styled = (style: unknown, text: string) => `<${style}>${text}</>`;
@@ -117,46 +116,6 @@ it("shows the history that was reviewed", async () => {
     page.replaceAll(version, "VERSION").replaceAll(/<(style|svg|script)\b.*?<\/\1>|sha256-[^&]+/gs, "\n"),
   );
   await expect([...texts, sums, ...words].join("\n")).toMatchFileSnapshot("printed/history.txt");
-});
-
-it("reports actions as was reviewed", async () => {
-  const until = "2026-11-21T12:45:00.000Z";
-  const granted = {
-    ...{ name: "by-hand", holdId: "h", since: "2026-11-21T12:00:00.000Z", until, heldUntil: until },
-    ...{ marked: 7, userHeld: 1, failed: 0, left: false, because: "x" },
-  };
-  const later = "2026-11-21T13:00:00.000Z";
-  const released = { released: 2, kept: 0, failed: 0, left: false, because: "released by hand: done" };
-  const nothing = { ...released, released: 0, because: "no launch and no request counts" };
-  const ended = { ...released, because: "request deploy-123 was released" };
-  const allDone = { failed: 0, left: false };
-  const answers: readonly (readonly [line: string, answer: object])[] = [
-    ["hold --reason x --for 45m --scope nodepool/a", granted],
-    ["hold --reason x --name deploy-123", { ...granted, name: "deploy-123", heldUntil: later, marked: 0 }],
-    ["release --name deploy-123", ended],
-    ["release --name deploy-123", { ...ended, released: 0, heldUntil: later }],
-    ["release --force --reason done --scope nodepool/a", { ...released, kept: 1 }],
-    ["release --force", nothing],
-    ["pause", { ...released, until, released: 0 }],
-    ["pause", { ...released, until, failed: 3 }],
-    ["pause --for 2h --scope nodepool/a", { ...released, until }],
-    ["resume", { ...allDone, resumed: ["cluster", "nodepool/a"], because: "the pause is over" }],
-    ["resume", { ...allDone, resumed: [], because: "nothing was paused" }],
-    ["history", { holds: [] }],
-  ];
-  const printed: string[] = [];
-  for (const [line, answer] of answers) {
-    const prod = await FakeControl.start(() => answer);
-    const { exit, output, reported } = await prod.run(...line.split(" "), "--cluster", "prod");
-    await prod.stop();
-    printed.push(`$ ${line}`, ...prod.asked.map((asked) => `> ${JSON.stringify(asked)}`));
-    printed.push(...[output, reported, exit === 0 ? "" : `(${exit})`].filter(Boolean), "");
-  }
-  const timeless = printed
-    .join("\n")
-    .replaceAll(/ \([^()]* ago\)/g, "")
-    .replaceAll(/http:[\w/.:]+/g, "URL");
-  await expect(timeless).toMatchFileSnapshot("printed/actions.txt");
 });
 
 it("prints what the README shows", () => {
