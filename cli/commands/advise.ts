@@ -1,11 +1,12 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { type Duration, hours, minutes, parseDuration } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { textAs } from "../../lambda/schemas/parse.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import type { AdviseFlags } from "../advise/look.ts";
 import { clusterName, withAws } from "../terminal/cluster-flags.ts";
 import { AnswerNo } from "../terminal/failure.ts";
-import { asJson, durationOption, priceFlag, withExamples, withOutput } from "../terminal/flags.ts";
+import { asJson, durationOption, readBy, withExamples, withOutput } from "../terminal/flags.ts";
 import { flagOf } from "../terminal/setting-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -43,7 +44,7 @@ export const advise = (terminal: Terminal): Command => {
     )
     .addOption(
       new Option("--time-zone <zone>", "the time zone of weeks and office hours")
-        .argParser(timeZoneFlag)
+        .argParser(readBy(timeZone))
         .default(ownTimeZone(), "this machine's, or UTC"),
     )
     .addOption(
@@ -67,7 +68,7 @@ export const advise = (terminal: Terminal): Command => {
         usual(evictionCost.default),
       ),
     )
-    .option("--price <amount>", "what an hour of a node costs", priceFlag)
+    .option("--price <amount>", "what an hour of a node costs", readBy(price))
     .option("--prices <file>", 'what an hour costs by instance type: {"m5.large": 0.096}')
     .action((flags: AdviseFlags, given: Command) => answer(flags, given, terminal));
   return withExamples(withAws(command), [
@@ -106,14 +107,18 @@ function ownTimeZone(): string {
   return timeZone === undefined || timeZone === "Etc/Unknown" ? "UTC" : timeZone;
 }
 
-function timeZoneFlag(text: string): string {
+const timeZone = textAs("a time zone, like Europe/Berlin", (text) => {
   try {
-    new Intl.DateTimeFormat("en-US", { timeZone: text });
-    return text;
+    return new Intl.DateTimeFormat("en-US", { timeZone: text }) && text;
   } catch {
-    throw new InvalidArgumentError("It must be a time zone, like Europe/Berlin.");
+    return undefined;
   }
-}
+});
+
+const price = textAs("an amount, like 0.096", (text) => {
+  const read = text.trim() === "" ? Number.NaN : Number(text);
+  return read >= 0 && Number.isFinite(read) ? read : undefined;
+});
 
 function holdsFlag(text: string): readonly Duration[] {
   const holds = text.split(",").map((one) => {

@@ -3,10 +3,11 @@ import { after, type Duration, hours } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { describeObserved, sumObserved } from "../../lambda/core/observed.ts";
 import { historyDays } from "../../lambda/core/record.ts";
+import { duration } from "../../lambda/schemas/values.ts";
 import { parseHistory } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withAnyHolder } from "../terminal/cluster-flags.ts";
-import { asData, countFlag, durationFlag, type Output, withExamples, withTable } from "../terminal/flags.ts";
+import { asData, countFlag, type Output, readBy, withExamples, withTable } from "../terminal/flags.ts";
 import { writePrivateFile } from "../terminal/private-file.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about } from "../terminal/text.ts";
@@ -22,7 +23,7 @@ export const history = (terminal: Terminal): Command =>
   withExamples(
     withTable(withAnyHolder(new Command("history"), terminal))
       .description("Show the holds of the last 90 days: how long, how many nodes, and why.")
-      .option("--since <duration>", "how far to look back, to 2160h", durationFlag(hours(1), hours(2160)))
+      .option("--since <duration>", "how far to look back, to 2160h", readBy(duration(hours(1), hours(2160))))
       .option(
         "--limit <count>",
         "how many, to 1000, the newest first (default: 20, or 1000 with --since)",

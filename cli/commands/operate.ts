@@ -1,15 +1,13 @@
-import { Command, InvalidArgumentError, Option } from "commander";
-import * as v from "valibot";
+import { Command, Option } from "commander";
 import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import type { ReleaseAnswer } from "../../lambda/core/operate/release.ts";
 import { usualPause } from "../../lambda/core/quiet.ts";
-import { parseScope } from "../../lambda/core/scope.ts";
-import { callerPattern, line, requestName } from "../../lambda/schemas/values.ts";
+import { callerPattern, duration, line, requestName, scope } from "../../lambda/schemas/values.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withAnyHolder, withHolder } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
-import { asData, durationFlag, type Output, withExamples, withOutput, withQuiet } from "../terminal/flags.ts";
+import { asData, type Output, readBy, withExamples, withOutput, withQuiet } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { type Asked, type Done, whatHeld, whatPaused, whatReleased, whatResumed } from "../views/done.ts";
 import { textLog } from "../views/run-log.ts";
@@ -39,9 +37,9 @@ export const hold = (terminal: Terminal): Command =>
       .option(
         "--for <duration>",
         "how long, 1m to 2160h, but no longer than the deployment's maxRequest (default: its hold; 20m with auto)",
-        durationFlag(minutes(1), hours(24 * 90)),
+        readBy(duration(minutes(1), hours(24 * 90))),
       )
-      .requiredOption("--reason <text>", "why, for the record", asWritten(line))
+      .requiredOption("--reason <text>", "why, for the record", readBy(line))
       .addOption(scopeFlag("default: cluster; required where scope is nodepool")),
     [
       ['hold --cluster prod --for 45m --reason "load test"', "keep every node for 45 minutes"],
@@ -101,7 +99,7 @@ export const pause = (terminal: Terminal): Command =>
       .option(
         "--for <duration>",
         `how long, 1m to 2160h (default: ${formatDuration(usualPause)})`,
-        durationFlag(minutes(1), hours(24 * 90)),
+        readBy(duration(minutes(1), hours(24 * 90))),
       )
       .option("--reason <text>", "why: shown by status during the pause")
       .addOption(scopeFlag()),
@@ -143,7 +141,7 @@ function operation(
 
 async function asked(name: string, options: Options, { env }: Terminal) {
   const { ask, flags } = await controlOf(options, env);
-  const { reason, scope } = options;
+  const { reason } = options;
   const by = env.USER || env.LOGNAME || env.USERNAME || "";
   const answer = await ask({
     do: name,
@@ -151,7 +149,7 @@ async function asked(name: string, options: Options, { env }: Terminal) {
     ...(options.for !== undefined && { for: formatDuration(options.for) }),
     ...(reason && { reason }),
     ...(callerPattern.test(by) && { by }),
-    ...(scope && { scope }),
+    ...(options.scope && { scope: options.scope }),
   });
   return { answer, flags };
 }
@@ -178,20 +176,8 @@ async function withoutHolder(
 
 /** The flag that names a request; windows and events may have names that nobody may give by hand. */
 const nameFlag = (description: string, schema: typeof line): Option =>
-  new Option("--name <name>", description).argParser(asWritten(schema));
-
-const asWritten =
-  (schema: typeof line) =>
-  (text: string): string => {
-    const { success, issues } = v.safeParse(schema, text);
-    if (!success) throw new InvalidArgumentError(`It must be ${issues[0].message}.`);
-    return text;
-  };
+  new Option("--name <name>", description).argParser(readBy(schema));
 
 /** The flag that narrows a command to one scope; what it means to leave it out depends on the command. */
 export const scopeFlag = (otherwise = "default: all"): Option =>
-  new Option("--scope <scope>", `cluster, or nodepool/NAME (${otherwise})`).argParser((text) => {
-    const scope = parseScope(text);
-    if (scope === undefined) throw new InvalidArgumentError('It must be "cluster" or "nodepool/NAME".');
-    return scope;
-  });
+  new Option("--scope <scope>", `cluster, or nodepool/NAME (${otherwise})`).argParser(readBy(scope));

@@ -1,11 +1,12 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { documentLink } from "../../infra/package-root.ts";
 import { settingsTable } from "../../infra/settings/deployment.ts";
 import { parseDuration } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { matching } from "../../lambda/schemas/parse.ts";
 import type { Setting } from "../../lambda/settings-table.ts";
 import { withClusterName } from "../terminal/cluster-flags.ts";
-import { withExamples } from "../terminal/flags.ts";
+import { readBy, withExamples } from "../terminal/flags.ts";
 import { flagOf, settingsFrom, withSettings } from "../terminal/setting-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { quoted } from "../terminal/text.ts";
@@ -97,11 +98,7 @@ const silentAlarms = new BadInputError(unusable, [
     `(in Terraform alarm_topic_arn = "${topicArn}", or alarms = "none")`,
 ]);
 
-const matching =
-  (pattern: RegExp, expected: string) =>
-  (text: string): string => {
-    if (pattern.test(text)) return text;
-    throw new InvalidArgumentError(`It must be ${expected}.`);
-  };
-const bucket = matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "the name of an S3 bucket");
-const prefix = matching(/^([\w.-]+\/)*$/, "empty, or end in a slash, like tools/karpenter-node-holder/");
+const bucket = readBy(matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, "the name of an S3 bucket"));
+const prefix = readBy(
+  matching(/^([\w.-]+\/)*$/, "empty, or end in a slash, like tools/karpenter-node-holder/"),
+);

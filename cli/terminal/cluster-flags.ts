@@ -5,8 +5,10 @@ import { type Command, InvalidArgumentError, Option, type OptionValues } from "c
 import { answersWithin } from "../../lambda/aws/clients.ts";
 import { type Duration, seconds } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { matching, textAs } from "../../lambda/schemas/parse.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import { throughProxy } from "../../local/environment-proxy.ts";
+import { readBy } from "./flags.ts";
 import type { Terminal } from "./terminal.ts";
 import { quoted } from "./text.ts";
 
@@ -143,16 +145,14 @@ const wordsOf = (flags: Readonly<Record<string, string | undefined>>): string =>
     .flatMap(([name, value]) => (value ? [` --${name} ${quoted(value)}`] : []))
     .join("");
 
-function endpointUrl(text: string): string {
-  if (/^https?:$/.test(URL.parse(text)?.protocol ?? "")) return text;
-  throw new InvalidArgumentError("It must be an address like https://lambda.eu-west-1.amazonaws.com.");
-}
+const endpointUrl = readBy(
+  textAs("an address like https://lambda.eu-west-1.amazonaws.com", (text) =>
+    /^https?:$/.test(URL.parse(text)?.protocol ?? "") ? text : undefined,
+  ),
+);
 
-export function clusterName(text: string): string {
-  const { pattern, expected } = holderSettings.cluster.value;
-  if (pattern.test(text)) return text;
-  throw new InvalidArgumentError(`It must be ${expected}.`);
-}
+const { pattern, expected } = holderSettings.cluster.value;
+export const clusterName = readBy(matching(pattern, expected));
 
 /** Refuses a profile that is in no file: the SDK would only say that it found no credentials. */
 function checkProfile(profile: string | undefined, env: Terminal["env"]): void {

@@ -1,6 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type Duration, formatDuration, parseDuration } from "../../lambda/core/duration.ts";
+import * as v from "valibot";
+import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
+import { textAs } from "../../lambda/schemas/parse.ts";
+import { duration } from "../../lambda/schemas/values.ts";
 import { holderSettings, type Setting } from "../../lambda/settings-table.ts";
 
 /** What a person types before the command's name. */
@@ -71,15 +74,13 @@ function withReadable(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Reads a flag's duration; an error names the flag. */
-export const durationFlag =
-  (least: Duration, most: Duration) =>
-  (text: string): Duration => {
-    const read = parseDuration(text);
-    if (read !== undefined && read >= least && read <= most) return read;
-    throw new InvalidArgumentError(
-      `It must be a duration from ${formatDuration(least)} to ${formatDuration(most)}, like 90s, 20m, 2h or 1d.`,
-    );
+/** Reads a flag's text by a schema; an error names the flag, and what it must be. */
+export const readBy =
+  <T>(schema: v.GenericSchema<string, T>) =>
+  (text: string): T => {
+    const { success, output, issues } = v.safeParse(schema, text);
+    if (success) return output;
+    throw new InvalidArgumentError(`It must be ${issues[0].message}.`);
   };
 
 /** A flag that takes a duration; help shows its default. */
@@ -90,24 +91,17 @@ export const durationOption = (
   fallback: Duration,
 ): Option =>
   new Option(flags, description)
-    .argParser(durationFlag(least, most))
+    .argParser(readBy(duration(least, most)))
     .default(fallback, formatDuration(fallback));
 
 /** Reads a flag's whole number. */
-export const countFlag =
-  (least: number, most: number) =>
-  (text: string): number => {
-    const read = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-    if (read >= least && read <= most) return read;
-    throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
-  };
-
-/** Reads a flag's amount of money. */
-export function priceFlag(text: string): number {
-  const price = Number(text);
-  if (text.trim() !== "" && price >= 0 && Number.isFinite(price)) return price;
-  throw new InvalidArgumentError("It must be an amount, like 0.096.");
-}
+export const countFlag = (least: number, most: number) =>
+  readBy(
+    textAs(`a whole number from ${least} to ${most}`, (text) => {
+      const read = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+      return read >= least && read <= most ? read : undefined;
+    }),
+  );
 
 /** The flags of a command that were typed, as words of an argument list; only those that `isMeant` admits. */
 export const typedFlags = (command: Command, isMeant: (option: Option) => boolean): readonly string[] =>
