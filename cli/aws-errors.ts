@@ -4,25 +4,18 @@ import { Failure } from "./terminal/failure.ts";
 
 const login = "Log in (for example with `aws sso login`), or choose other credentials by --profile.";
 
-/** What an AWS error means to the person at the terminal, by its name. */
-const remedies: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
-  ExpiredToken: ["the AWS credentials have expired", login],
-  ExpiredTokenException: ["the AWS credentials have expired", login],
-  TokenRefreshRequired: ["the AWS credentials have expired", login],
-  RequestExpired: ["the AWS credentials have expired, or this machine's clock is wrong", login],
-  CredentialsProviderError: ["no usable AWS credentials were found", login],
-  TokenProviderError: ["no usable AWS credentials were found", login],
-  UnrecognizedClientException: ["AWS does not know these credentials", login],
-  InvalidClientTokenId: ["AWS does not know these credentials", login],
-  InvalidSignatureException: [
+/** What AWS errors mean to the person at the terminal, by their names. */
+const remedies: readonly (readonly [names: RegExp, what: string, remedy: string])[] = [
+  [/^(ExpiredToken(Exception)?|TokenRefreshRequired)$/, "the AWS credentials have expired", login],
+  [/^RequestExpired$/, "the AWS credentials have expired, or this machine's clock is wrong", login],
+  [/^(Credentials|Token)ProviderError$/, "no usable AWS credentials were found", login],
+  [/^(UnrecognizedClientException|InvalidClientTokenId)$/, "AWS does not know these credentials", login],
+  [
+    /^(InvalidSignatureException|SignatureDoesNotMatch)$/,
     "AWS refused the request's signature",
     "Check the credentials, and this machine's clock.",
   ],
-  SignatureDoesNotMatch: [
-    "AWS refused the request's signature",
-    "Check the credentials, and this machine's clock.",
-  ],
-};
+];
 
 /** Whether AWS received the request and refused it. */
 export const isDenied = (error: unknown): boolean => isAws(error, "denied");
@@ -30,8 +23,8 @@ export const isDenied = (error: unknown): boolean => isAws(error, "denied");
 /** A failed AWS call as a failure with its remedy; an error that is not AWS's, or has its remedy, stays as it is. */
 export function explainAwsError(error: unknown, task: string): unknown {
   if (!(error instanceof Error) || error instanceof Failure) return error;
-  const known = remedies[error.name];
-  if (known) return new Failure(`${known[0]} (${firstLine(error)})`, known[1]);
+  const [, what, remedy] = remedies.find(([names]) => names.test(error.name)) ?? [];
+  if (what && remedy) return new Failure(`${what} (${firstLine(error)})`, remedy);
   if (/region is missing/i.test(messageOf(error))) {
     return new Failure("no AWS region is set", "Use --region, or set AWS_REGION.");
   }

@@ -74,13 +74,11 @@ export async function invoke(config: AwsConfig, invocation: Invocation): Promise
 export async function noHolder(cluster: string, config: AwsConfig): Promise<Failure> {
   const { region, found } = await findHolders(config);
   const here = region ? ` in ${region}` : " here";
-  const meant = nearestName(cluster, found ?? []);
+  const meant = nearestName(cluster, found);
   const remedy =
-    found === undefined
-      ? "Check --cluster, --region and --profile, or deploy: npx cdk deploy -c cluster=NAME."
-      : found.length === 0
-        ? `No other cluster has one either: check --region and --profile, or deploy: npx cdk deploy -c cluster=${cluster}.`
-        : `${meant ? `Did you mean ${meant}? ` : ""}Holders found${here}: ${found.join(", ")}.`;
+    found.length === 0
+      ? `Check --cluster, --region and --profile, or deploy: npx cdk deploy -c cluster=${cluster}.`
+      : `${meant ? `Did you mean ${meant}? ` : ""}Holders found${here}: ${found.join(", ")}.`;
   return new Failure(`there is no holder for cluster ${cluster}${here}`, remedy);
 }
 
@@ -90,10 +88,10 @@ const nameOf = (control: string, cluster: string): string =>
     ? cluster
     : control.slice(`${holderName}-`.length, -"-control".length);
 
-/** The holders in this account and region, as `--cluster` takes them; undefined when we may not know. */
+/** The holders in this account and region, as `--cluster` takes them; none where we may not know. */
 async function findHolders(
   config: AwsConfig,
-): Promise<Readonly<{ region: string | undefined; found: readonly string[] | undefined }>> {
+): Promise<Readonly<{ region: string | undefined; found: readonly string[] }>> {
   const { LambdaClient, paginateListFunctions } = await import("@aws-sdk/client-lambda");
   const client = new LambdaClient({ ...config, maxAttempts: 2 });
   const region = await client.config.region().catch(() => undefined);
@@ -112,6 +110,6 @@ async function findHolders(
     }
     return { region, found: found.sort() };
   } catch {
-    return { region, found: undefined };
+    return { region, found: [] };
   }
 }
