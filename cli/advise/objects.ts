@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { podSchema } from "../../lambda/kubernetes/pod-objects.ts";
+import { budgetSchema as evictionBudget, podSchema } from "../../lambda/kubernetes/pod-objects.ts";
 import { quoted } from "../terminal/text.ts";
 
 /** The fields of Kubernetes objects that advice is drawn from. */
@@ -99,34 +99,19 @@ export const podWithNameSchema = v.object({
 });
 export type NamedPod = v.InferOutput<typeof podWithNameSchema>;
 
+const named = v.object({ name: v.string(), namespace: v.nullish(v.string(), "") });
+
 export const pdbSchema = v.object({
-  metadata: v.object({ name: v.string(), namespace: v.nullish(v.string(), "") }),
-  spec: v.object({
-    selector: v.nullish(
-      v.object({
-        matchLabels: texts,
-        matchExpressions: v.nullish(
-          v.array(
-            v.object({ key: v.string(), operator: v.string(), values: v.nullish(v.array(v.string()), []) }),
-          ),
-          [],
-        ),
-      }),
-    ),
-  }),
+  metadata: named,
+  spec: evictionBudget.entries.spec,
   status: v.nullish(
-    v.object({
-      desiredHealthy: v.nullish(v.number(), 0),
-      expectedPods: v.nullish(v.number(), 0),
-    }),
+    v.object({ desiredHealthy: v.nullish(v.number(), 0), expectedPods: v.nullish(v.number(), 0) }),
     {},
   ),
 });
 export type Pdb = v.InferOutput<typeof pdbSchema>;
 
-export const jobSchema = v.object({
-  metadata: v.object({ name: v.string(), namespace: v.nullish(v.string(), "") }),
-});
+export const jobSchema = v.object({ metadata: named });
 export type Job = v.InferOutput<typeof jobSchema>;
 
 export const eventSchema = v.object({

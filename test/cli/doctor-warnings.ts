@@ -151,6 +151,11 @@ export const fine: readonly Row[] = [
   ["it was reached until holds were of hold=auto", {}, cappedOn(1, 2, 3)],
   ["it was reached, and holds have none now", withRules({ auto: false, maxHold: 0 }), cappedOn(1, 2, 3)],
   ["a NodePool of other clusters is left out, too", leavesOut("gpu"), nodePool({})],
+  [
+    "one of the NodePools that are included is there",
+    withRules({ nodePools: { only: ["batch", "web"], except: [] } }),
+    nodePool({}),
+  ],
   ["a NodePool is left out", leavesOut("batch"), nodePool({ consolidateAfter: "Never" })],
   ["one is consolidated in windows", withRules({ auto: false }), nodePool({ budgets: [inWindows] })],
   [
