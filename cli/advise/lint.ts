@@ -37,77 +37,74 @@ export function lint(facts: ClusterFacts, view: View): readonly Finding[] {
   return [...pools.flatMap((pool) => lintPool(pool, facts, view)), ...lintNodes(facts)];
 }
 
-const lintPool = (pool: NodePool, facts: ClusterFacts, view: View): readonly Finding[] => [
-  ...annotations(pool),
-  ...schedules(pool),
-  ...(unreadableIn(pool).length > 0 ? [] : windows(pool, view)),
-  ...expiry(pool, facts, view),
-  ...longConsolidateAfter(pool, facts),
-];
+/** What was found of a NodePool. */
+type OfPool = Omit<Finding, "object">;
 
-const nameOf = ({ metadata }: NodePool): string => `NodePool ${metadata.name}`;
+const lintPool = (pool: NodePool, facts: ClusterFacts, view: View): readonly Finding[] =>
+  [
+    ...annotations(pool),
+    ...schedules(pool),
+    ...(unreadableIn(pool).length > 0 ? [] : windows(pool, view)),
+    ...expiry(pool, facts, view),
+    ...longConsolidateAfter(pool, facts),
+  ].map(({ rule, ...rest }) => ({ rule, object: `NodePool ${pool.metadata.name}`, ...rest }));
 
-function annotations(pool: NodePool): readonly Finding[] {
-  const object = nameOf(pool);
+function annotations(pool: NodePool): readonly OfPool[] {
   const { name } = pool.metadata;
-  const found: Finding[] = [];
+  const found: OfPool[] = [];
   const own = pool.metadata.annotations[annotation];
   const value = pool.spec.template.metadata.annotations[annotation];
   if (own !== undefined)
     found.push({
       rule: "annotation-on-nodepool",
-      object,
       problem: `${annotation} on the NodePool itself does nothing: only spec.template.metadata.annotations reaches nodes, and a change there drifts the present ones.`,
       change: `kubectl annotate nodepool ${name} ${annotation}-`,
     });
   if (isIneffective(annotation, value))
     found.push({
       rule: "annotation-value",
-      object,
       problem: `The template annotates nodes with ${annotation}: "${value}", which protects nothing: Karpenter knows "true" alone on nodes. A change of the template drifts the present ones.`,
       change: `spec.template.metadata.annotations: { ${annotation}: "${markValue}" }`,
     });
   return found;
 }
 
-const schedules = (pool: NodePool): readonly Finding[] =>
+const schedules = (pool: NodePool): readonly OfPool[] =>
   unreadableIn(pool).map(({ schedule = "" }) => ({
     rule: "schedule-unreadable",
-    object: nameOf(pool),
     problem: `Karpenter cannot read schedule: "${schedule}" of a budget (${whyUnreadable(schedule ?? "")}), so it consolidates no node of this NodePool and replaces none that drifted.`,
     change: 'Write five fields in UTC, like schedule: "0 9 * * 1-5"; Sunday is 0',
   }));
 
 /** Scheduled budgets that say something else than was probably meant. */
-function windows(pool: NodePool, view: View): readonly Finding[] {
+function windows(pool: NodePool, view: View): readonly OfPool[] {
   const { budgets } = pool.spec.disruption;
   const opening = budgets.filter(({ schedule, nodes }) => schedule && !isNone(nodes));
   const closing = budgets.filter(({ schedule, nodes }) => schedule && isNone(nodes));
   return [
     ...opening.flatMap((budget) => lintOpening(pool, budget, view) ?? []),
-    ...[...opening, ...closing].flatMap((budget) => inUtc(pool, budget, view) ?? []),
+    ...[...opening, ...closing].flatMap((budget) => inUtc(budget, view) ?? []),
   ];
 }
 
 const reasonsOf = (budget: NodePoolBudget): readonly string[] => budget.reasons ?? reasons;
 
 /** The smallest of the active budgets counts, so a base of 0 that is always active closes the window, too. */
-function lintOpening(pool: NodePool, budget: NodePoolBudget, view: View): Finding | undefined {
+function lintOpening(pool: NodePool, budget: NodePoolBudget, view: View): OfPool | undefined {
   const bases = pool.spec.disruption.budgets.filter(({ schedule, nodes }) => !schedule && isNone(nodes));
   const closed = new Set(bases.flatMap(reasonsOf));
   const open = reasonsOf(budget).filter((one) => !closed.has(one));
-  if (open.length === 0) return neverOpens(pool, budget);
+  if (open.length === 0) return neverOpens(budget);
   const isWhole = open.length === reasonsOf(budget).length;
   return withoutBase(pool, isWhole ? budget : { ...budget, reasons: open }, view);
 }
 
 const describeBudget = ({ nodes, schedule, duration }: NodePoolBudget): string =>
-  `the budget nodes: "${nodes}", schedule: "${schedule}", duration: ${duration}`;
+  `The budget nodes: "${nodes}", schedule: "${schedule}", duration: ${duration}`;
 
-const neverOpens = (pool: NodePool, budget: NodePoolBudget): Finding => ({
+const neverOpens = (budget: NodePoolBudget): OfPool => ({
   rule: "window-never-opens",
-  object: nameOf(pool),
-  problem: `${capital(describeBudget(budget))} opens nothing: the smallest active budget counts, and nodes: "0" without a schedule is always active.`,
+  problem: `${describeBudget(budget)} opens nothing: the smallest active budget counts, and nodes: "0" without a schedule is always active.`,
   change:
     complement(budget) === ""
       ? 'Remove the budget of "0"'
@@ -117,15 +114,14 @@ const neverOpens = (pool: NodePool, budget: NodePoolBudget): Finding => ({
 const outside = (budget: NodePoolBudget): string =>
   complement(budget) ?? '- nodes: "0"   # with a schedule and duration for that time';
 
-function withoutBase(pool: NodePool, budget: NodePoolBudget, { week }: View): Finding | undefined {
+function withoutBase(pool: NodePool, budget: NodePoolBudget, { week }: View): OfPool | undefined {
   const isUnlimited = allowedIn(pool, week)
     .filter(({ reason, never }) => never === undefined && (budget.reasons?.includes(reason) ?? true))
     .some(({ limited }) => !limited.every(Boolean));
   if (!isUnlimited) return undefined;
   return {
     rule: "window-without-base",
-    object: nameOf(pool),
-    problem: `${capital(describeBudget(budget))} limits inside of its window, and outside nothing limits at all: any number of nodes may go there.`,
+    problem: `${describeBudget(budget)} limits inside of its window, and outside nothing limits at all: any number of nodes may go there.`,
     change: `Add a budget of "0" for the time outside:\n${outside(budget)}`,
   };
 }
@@ -163,7 +159,7 @@ const offsetOf = (moment: Date, timeZone: string): number =>
   (wallClock(moment, timeZone).getTime() - moment.getTime()) / hours(1);
 
 /** Budgets are always in UTC; a window that is office hours there, and not here, was probably meant here. */
-function inUtc(pool: NodePool, budget: NodePoolBudget, { week, timeZone }: View): Finding | undefined {
+function inUtc(budget: NodePoolBudget, { week, timeZone }: View): OfPool | undefined {
   const [, minute, hour, rest] = /^(\d+) (\d+) (.*)$/.exec(budget.schedule ?? "") ?? [];
   const lasts = readDuration(budget.duration ?? "") / hours(1);
   if (hour === undefined || minute === undefined) return undefined;
@@ -184,8 +180,7 @@ function inUtc(pool: NodePool, budget: NodePoolBudget, { week, timeZone }: View)
   const shifted = `${minuteOfDay % 60} ${Math.floor(minuteOfDay / 60) % 24} ${rest}`;
   return {
     rule: "window-in-utc",
-    object: nameOf(pool),
-    problem: `${capital(describeBudget(budget))} is in UTC, as all are: in ${timeZone} it begins at ${clock(begin + offset)}. If ${clock(begin)} there was meant, it is wrong by ${formatDuration(Math.abs(offset) * hours(1))}${season}.${isOtherDay ? " In UTC that is on another day: shift the days, too." : ""}`,
+    problem: `${describeBudget(budget)} is in UTC, as all are: in ${timeZone} it begins at ${clock(begin + offset)}. If ${clock(begin)} there was meant, it is wrong by ${formatDuration(Math.abs(offset) * hours(1))}${season}.${isOtherDay ? " In UTC that is on another day: shift the days, too." : ""}`,
     change: `schedule: "${shifted}"`,
   };
 }
@@ -196,7 +191,7 @@ const clock = (hour: number): string => {
 };
 
 /** Expiry ignores budgets and annotations alike. A NodeClaim keeps the value that its NodePool had at its launch. */
-function expiry(pool: NodePool, { nodeClaims }: ClusterFacts, { week }: View): readonly Finding[] {
+function expiry(pool: NodePool, { nodeClaims }: ClusterFacts, { week }: View): readonly OfPool[] {
   const { budgets } = pool.spec.disruption;
   const closed = budgets.filter(({ schedule, nodes, reasons: some }) => schedule && isNone(nodes) && !some);
   const active = closed.map((budget) => activeMinutes(budget, week));
@@ -215,7 +210,6 @@ function expiry(pool: NodePool, { nodeClaims }: ClusterFacts, { week }: View): r
   return [
     {
       rule: "expires-in-window",
-      object: nameOf(pool),
       problem: `expireAfter: ${first.expireAfter} ends ${ending.length} of its nodes inside of a protected window in the next seven days, first ${first.name} at ${when} UTC: expiry ignores budgets and annotations. Delete those nodes before, outside of the window. For later nodes change the NodePool; that drifts the present ones, which are then replaced within the budgets.`,
       change: "spec.template.spec.expireAfter: Never",
     },
@@ -225,7 +219,7 @@ function expiry(pool: NodePool, { nodeClaims }: ClusterFacts, { week }: View): r
 /** A quiet node was of use to others before. */
 const long: Duration = minutes(5);
 
-function longConsolidateAfter(pool: NodePool, { karpenter }: ClusterFacts): readonly Finding[] {
+function longConsolidateAfter(pool: NodePool, { karpenter }: ClusterFacts): readonly OfPool[] {
   const { consolidateAfter } = pool.spec.disruption;
   const lasts = parseDuration(consolidateAfter) ?? 0;
   if (isStatic(pool) || lasts <= long || (!isMissing(karpenter) && karpenter < 14)) return [];
@@ -235,11 +229,8 @@ function longConsolidateAfter(pool: NodePool, { karpenter }: ClusterFacts): read
   return [
     {
       rule: "long-consolidate-after",
-      object: nameOf(pool),
       problem: `${since} node within its consolidateAfter (${consolidateAfter}) takes no pods of nodes that are consolidated, so more nodes stay.`,
       change: patchOf(pool, { consolidateAfter: "1m" }),
     },
   ];
 }
-
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,4 +1,5 @@
 import { formatDuration } from "../../lambda/core/duration.ts";
+import { counted } from "../../report/timeline/clock.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about, table } from "../terminal/text.ts";
 import type { Advice } from "./advice.ts";
@@ -52,7 +53,7 @@ export function printHappened(
   const reason = (name: string) =>
     row(`  ${name.toLowerCase()}`, ({ byReason }) => (byReason ? String(byReason[name] ?? 0) : unknown));
   const now = present
-    ? `${present.nodes} ${present.nodes === 1 ? "node" : "nodes"}${present.medianAge === undefined ? "" : `, median age ${about(present.medianAge)}`}, ${present.youngerThanHour} launched in the last hour`
+    ? `${counted(present.nodes, "node")}${present.medianAge === undefined ? "" : `, median age ${about(present.medianAge)}`}, ${present.youngerThanHour} launched in the last hour`
     : unknown;
   lines.push(`  now: ${now}`);
   if (accounts.length === 0) return [...lines, "  before: unknown, because no source could be read"];
