@@ -57,7 +57,7 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
   const saved = flags.log && readLogs(flags.log);
   const { cluster } = flags;
   const isOffline = (saved !== undefined || cluster !== undefined) && !flags.kubeconfig && !flags.context;
-  const { openCloudTrail } = await import("./read-cloudtrail.ts");
+  const { openCloudTrail } = await import("./cloudtrail.ts");
   const readTrail = cluster === undefined ? undefined : await openCloudTrail({ ...flags, cluster }, terminal);
   const found = isOffline ? undefined : await lookAtCluster(flags, terminal);
   const read = await readTrail?.().catch((error: unknown) => {

@@ -101,7 +101,7 @@ describe("reading from CloudTrail", () => {
     const events = await lookUp({
       ...{ config: aws.client, cluster: "prod", from: at(-10), to: at(60) },
       wait: async (ms) => void waits.push(ms),
-      onRead: ({ share }) => void shares.push(share),
+      advance: (share) => void shares.push(share),
     });
     await aws.close();
     const asked = aws.requests.map(({ body }) => JSON.parse(body));
