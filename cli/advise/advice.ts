@@ -39,27 +39,20 @@ export type Known = Readonly<{
 export function advise({ ranking, accounts, pools, isClosed, place, readAt }: Known): Advice {
   const broken = pools.filter((pool) => unreadableIn(pool).length > 0).map(({ metadata }) => metadata.name);
   if (ranking.because && isClosed && broken.length > 0)
-    return {
-      verdict: "unknown",
-      because: `Nothing is ranked: Karpenter consolidates no node, because it cannot read a budget's schedule (${broken.join(", ")}). Correct it, and look again.`,
-      commands: [],
-    };
+    return saying(
+      "unknown",
+      `Nothing is ranked: Karpenter consolidates no node, because it cannot read a budget's schedule (${broken.join(", ")}). Correct it, and look again.`,
+    );
   if (ranking.because && isClosed)
-    return {
-      verdict: "nothing",
-      because:
-        "You do not need the holder now: no NodePool lets Karpenter consolidate in the next seven days.",
-      commands: [],
-    };
+    return saying(
+      "nothing",
+      "You do not need the holder now: no NodePool lets Karpenter consolidate in the next seven days.",
+    );
   if (ranking.because) return withoutRanking(ranking.because, accounts, readAt);
   const [best] = ranking.candidates.filter(({ open }) => open === 0);
   const { per } = ranking;
   if (!best?.applies || best.saves < least)
-    return {
-      verdict: "nothing",
-      because: `You do not need the holder: no setting that was tried saves anything ${per}.`,
-      commands: [],
-    };
+    return saying("nothing", `You do not need the holder: no setting that was tried saves anything ${per}.`);
   const figures = describe(best);
   if (best.applies.by === "nodepool")
     return {
@@ -74,6 +67,9 @@ export function advise({ ranking, accounts, pools, isClosed, place, readAt }: Kn
   };
 }
 
+/** Advice without a command. */
+const saying = (verdict: Advice["verdict"], because: string): Advice => ({ verdict, because, commands: [] });
+
 const describe = ({ saves, launches, evictions, nodeHours, money }: Candidate): string =>
   `${launches.toFixed(0)} launches and ${evictions.toFixed(0)} evictions fewer for ${nodeHours.toFixed(1)} node-hours more, ` +
   `together worth ${saves.toFixed(1)} node-hours${money === undefined ? "" : ` (${money.toFixed(2)} at your prices)`}`;
@@ -87,12 +83,11 @@ function withoutRanking(because: string, accounts: readonly Account[], readAt: D
   const isLong = ({ from, until = readAt }: Account) =>
     from !== undefined && after(from, longEnough) <= until;
   const isQuiet = known.some(isLong) && known.every(({ removed }) => removed === 0);
-  if (!isQuiet) return { verdict: "unknown", because: `Nothing is ranked: ${because}.`, commands: [] };
-  return {
-    verdict: "nothing",
-    because: "You do not need the holder, by what could be read: Karpenter removed no node in that time.",
-    commands: [],
-  };
+  if (!isQuiet) return saying("unknown", `Nothing is ranked: ${because}.`);
+  return saying(
+    "nothing",
+    "You do not need the holder, by what could be read: Karpenter removed no node in that time.",
+  );
 }
 
 const patches = (

@@ -22,13 +22,12 @@ export const karpenter = {
 };
 
 // The fields of a record that are read, and other fields that could be confused with them.
-const record = (eventName: string, eventID: string, minute: number) => ({
+const record = (eventName: string, minute: number) => ({
   userIdentity: karpenter as object,
   // Whole seconds, as CloudTrail reports them.
   eventTime: at(minute).toISOString().replace(".000Z", "Z"),
   eventName,
   awsRegion: "us-east-1",
-  eventID,
   recipientAccountId: "111122223333",
 });
 
@@ -38,7 +37,7 @@ const answered = (instanceType: string) => ({
 
 /** A fleet that Karpenter asked for: XML as JSON, so a list of one item is no list, and an empty list is a text. */
 export const fleet = (n: number, minute: number, cluster = "prod", also: readonly number[] = []) => ({
-  ...record("CreateFleet", `fleet-${n}`, minute),
+  ...record("CreateFleet", minute),
   requestParameters: {
     CreateFleetRequest: {
       Type: "instant",
@@ -81,7 +80,7 @@ export const fleetInVain = (n: number, minute: number) => {
 export const run = (n: number, minute: number, cluster = "prod") => {
   const tags = Object.entries(ownTags(cluster)).map(([key, value]) => ({ key, value }));
   return {
-    ...record("RunInstances", `run-${n}`, minute),
+    ...record("RunInstances", minute),
     userIdentity: { ...karpenter, invokedBy: "ec2fleet.amazonaws.com" },
     requestParameters: {
       instanceType: "m5.large",
@@ -97,14 +96,14 @@ export const run = (n: number, minute: number, cluster = "prod") => {
 };
 
 export const terminate = (n: number, minute: number, userIdentity: object = karpenter) => ({
-  ...record("TerminateInstances", `end-${n}`, minute),
+  ...record("TerminateInstances", minute),
   userIdentity,
   responseElements: { instancesSet: { items: [{ instanceId: idOf(n), currentState: { code: 32 } }] } },
 });
 
 /** EC2 interrupts a spot instance: an event of the service, not a call. */
 export const evict = (n: number, minute: number) => ({
-  ...record("BidEvictedEvent", `evicted-${n}`, minute),
+  ...record("BidEvictedEvent", minute),
   userIdentity: { accountId: "111122223333", invokedBy: "ec2.amazonaws.com" },
   responseElements: null,
   serviceEventDetails: { instanceIdSet: [idOf(n)] },
