@@ -34,7 +34,11 @@ export const doctor = (terminal: Terminal): Command =>
       )
       .option("--strict", "end with exit code 1 for warnings, too")
       .option("--context <name>", "the kubeconfig's context (default: its current one)")
-      .action((options: DoctorOptions) => check(options, terminal)),
+      .action((options: DoctorOptions) => {
+        // A function that has not answered by the end would be asked again, and keep this process alive for minutes.
+        const ended = new AbortController();
+        return check(ended.signal, options, terminal).finally(() => ended.abort());
+      }),
     [
       ["doctor --cluster prod", "check every step, and send a probe on the way of a launch"],
       [
@@ -55,13 +59,7 @@ async function withOwnRights({ kubeconfig, context }: DoctorOptions) {
   return ownKubernetes(kubeconfig, context);
 }
 
-/** A function that has not answered by the end would be asked again, and keep this process alive for minutes. */
-async function check(options: DoctorOptions, terminal: Terminal): Promise<void> {
-  const ended = new AbortController();
-  await checkUntil(ended.signal, options, terminal).finally(() => ended.abort());
-}
-
-async function checkUntil(ended: AbortSignal, options: DoctorOptions, terminal: Terminal): Promise<void> {
+async function check(ended: AbortSignal, options: DoctorOptions, terminal: Terminal): Promise<void> {
   const { awsAccount } = await import("../doctor/aws/aws-account.ts");
   const { examine } = await import("../doctor/examine.ts");
   const { cluster, output } = options;
@@ -93,10 +91,11 @@ async function checkUntil(ended: AbortSignal, options: DoctorOptions, terminal: 
       }),
     );
   else out(`\n${verdictView(findings, style)}`);
-  const counts = options.strict ? ["fail", "warn"] : ["fail"];
-  const wrong = findings.filter(({ verdict }) => counts.includes(verdict));
+  const wrong = findings.filter(
+    ({ verdict }) => verdict === "fail" || (options.strict && verdict === "warn"),
+  );
   if (wrong.length === 0) return;
-  const isBroken = wrong.some(({ verdict }) => verdict === "fail");
+  const isBroken = worstOf(wrong) === "fail";
   const canFix = wrong.some(({ fix }) => fix) && !options.fix;
   throw new Failure(
     `${isBroken ? "broken" : "warnings"}: ${[...new Set(wrong.map(({ link }) => link))].join(", ")}`,

@@ -92,7 +92,7 @@ export function awsAccount(given: AwsConfig, cluster: string, ended?: AbortSigna
         state: found.State || "Active",
         lastUpdate: found.LastUpdateStatus ?? "",
         /** When it was last deployed or reconfigured. */
-        changedAt: new Date(found.LastModified ?? 0),
+        changedAt: new Date(found.LastModified || 0),
         inVpc: (found.VpcConfig?.SubnetIds ?? []).length > 0,
         env: found.Environment?.Variables ?? {},
         /** 0: it was turned off. */
