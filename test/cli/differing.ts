@@ -39,11 +39,11 @@ export const ago = (duration: Duration) => after(noon, -duration);
 export const functionIs = (part: Part, about?: Partial<FunctionFacts>): Partial<Account> => ({
   functionOf: async (one) => (one === part ? about && aFunction(one, about) : aFunction(one)),
 });
-export const functionsAre = (about: Partial<FunctionFacts>): Partial<Account> => ({
-  functionOf: async (part) => aFunction(part, about),
-});
 export const envOf = (part: Part, env: Env) => functionIs(part, { env: { ...aFunction(part).env, ...env } });
-export const functionsHave = (env: Env) => functionsAre({ env: { ...aFunction("hold").env, ...env } });
+/** All functions have this in their environment. */
+export const functionsHave = (env: Env): Partial<Account> => ({
+  functionOf: async (part) => aFunction(part, { env: { ...aFunction("hold").env, ...env } }),
+});
 
 export const queueIs = (part: string, about?: Parameters<typeof aQueue>[1]): Partial<Account> => ({
   queue: async (urlOrArn) => {
