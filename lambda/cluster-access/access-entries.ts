@@ -90,6 +90,18 @@ export class EksAccessEntries implements AccessEntries {
     await this.#unlessGone(giveBack).finally(() => this.delete(adminRole));
   }
 
+  // The function's own entry, without any right. It goes with the admin right, at the latest when the stack is deleted.
+  async leaveSign(): Promise<void> {
+    await this.#create(this.#options.adminRole, []);
+  }
+
+  // An update that changes nothing: the function has no right to read entries.
+  hasSign(): Promise<boolean> {
+    const { eks, cluster: clusterName, adminRole: principalArn } = this.#options;
+    const update = new UpdateAccessEntryCommand({ clusterName, principalArn, kubernetesGroups: [] });
+    return this.#unlessGone(() => eks.send(update));
+  }
+
   async #becomeAdmin(): Promise<void> {
     const { eks, adminRole } = this.#options;
     await this.#create(adminRole, []);

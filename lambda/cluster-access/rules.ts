@@ -28,6 +28,10 @@ export interface AccessEntries {
   asAdmin(work: (rights: Rights) => Promise<void>): Promise<void>;
   /** Gives back an admin right that an earlier invocation left; succeeds when there is none. */
   returnAdminRight(): Promise<void>;
+  /** Leaves a sign for the next removal that this one has reported what remains. */
+  leaveSign(): Promise<void>;
+  /** Whether there is a sign, or what an invocation left that was killed while it was an admin. */
+  hasSign(): Promise<boolean>;
 }
 
 /** What only an admin of the cluster may do for us. */
@@ -140,17 +144,14 @@ async function refuseOtherMarks(rights: Rights, { name, holdAnnotation }: Desire
   );
 }
 
-/**
- * What a removal had to leave, with the reasons, and whether it was the first, which deletes the access entries; undefined
- * where EKS did not say.
- */
-export type Removal = Readonly<{ remains: readonly string[]; isFirst: boolean | undefined }>;
+/** What a removal had to leave, with the reasons, and whether an earlier one has reported that. */
+export type Removal = Readonly<{ remains: readonly string[]; isReported: boolean }>;
 
 /** Removes everything of ours from the cluster. It does not fail: it reports what remains. */
 export async function removeAccess({ entries, log }: AccessPorts, desired: DesiredAccess): Promise<Removal> {
   const { cluster } = desired;
   const remains: string[] = [];
-  const entriesWere: ("deleted" | "none" | undefined)[] = [];
+  let isReported = false;
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await work();
@@ -165,36 +166,40 @@ export async function removeAccess({ entries, log }: AccessPorts, desired: Desir
     entries.authentication(),
   );
   if (authentication === "access entries") {
+    isReported = await entries.hasSign().catch(() => false);
     await attempt("marks on nodes, ClusterRole, binding or policy", () =>
       entries.asAdmin((rights) => removeRights(rights, log, desired)),
     );
     for (const role of desired.roles) {
-      entriesWere.push(await attempt(`access entry of ${role}`, () => entries.delete(role)));
+      const entry = await attempt(`access entry of ${role}`, () => entries.delete(role));
+      // This is the first removal, and what looked like a sign is none.
+      if (entry === "deleted") isReported = false;
     }
   }
-  const isAgain = entriesWere.length > 0 && entriesWere.every((one) => one === "none");
-  const isFirst = entriesWere.includes("deleted") || (isAgain ? false : undefined);
   log.info("cluster access removed", {
     cluster,
     remains,
     ...(!authentication && { reason: "there is no such cluster, or it could not be described" }),
   });
-  return { remains, isFirst };
+  return { remains, isReported };
 }
 
 /**
  * Removes everything for a deployment that is deleted. What remains is reported once, by a failure, which CloudFormation
  * shows; it shows nothing of a success. The next deletion tries again and ends whatever happens, because a cluster that
- * cannot be reached must not keep a deployment from being deleted. Where EKS does not say which deletion this is, only a
- * function that still runs knows whether it has reported. Returns the report.
+ * cannot be reached must not keep a deployment from being deleted. Where EKS takes no sign of the report, only a
+ * function that still runs knows of it. Returns the report.
  */
 export async function removeOrReport(
   ports: AccessPorts,
   desired: DesiredAccess,
   hasReported: boolean,
 ): Promise<TryAgainError | undefined> {
-  const { remains, isFirst = !hasReported } = await removeAccess(ports, desired);
-  if (remains.length === 0 || !isFirst) return undefined;
+  const { remains, isReported } = await removeAccess(ports, desired);
+  if (remains.length === 0 || isReported || hasReported) return undefined;
+  await ports.entries
+    .leaveSign()
+    .catch((error: unknown) => ports.log.warn("the next removal may report again", { error }));
   return new TryAgainError(
     `These may remain in cluster ${desired.cluster}: ${remains.join("; ")}.\n` +
       "Delete the stack again within five minutes: that tries once more, and deletes the stack even if they remain. " +

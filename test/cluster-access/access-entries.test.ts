@@ -59,6 +59,15 @@ it("creates a role's entry in our group, moves one that was changed back into it
   expect(paused).toEqual([]);
 });
 
+it("leaves a sign that gives no right, and finds it until the admin right is given back", async () => {
+  expect(await entries.hasSign()).toBe(false);
+  await entries.leaveSign();
+  expect(eks.entries.get(admin)).toEqual({ groups: [], policies: new Set() });
+  expect(await entries.hasSign()).toBe(true);
+  await entries.returnAdminRight();
+  expect([await entries.hasSign(), eks.entries.size]).toEqual([false, 0]);
+});
+
 it("retries while EKS does not know a new role", async () => {
   eks.unknownFor.set(hold, 3);
   await entries.create(hold);

@@ -77,41 +77,6 @@ describe("a request of CloudFormation", () => {
     },
   );
 
-  it("to delete fails once, with what may remain, when the cluster cannot be reached; the next one succeeds", async () => {
-    await world.handle(create);
-    world.onCall = (call) => {
-      if (call.includes(" /api")) throw new Error("connect ETIMEDOUT 10.0.0.1:443");
-    };
-
-    await expect(world.handle(remove)).rejects.toThrow(
-      /^These may remain in cluster prod: marks on nodes.*ETIMEDOUT 10\.0\.0\.1:443\)\.\nDelete the stack again/,
-    );
-
-    world.startAnew();
-    expect(await world.handle(remove)).toEqual({ PhysicalResourceId: "cluster-access/prod" });
-  });
-
-  it.each([
-    ["throttles calls", { throttlesRemovals: true }],
-    ["does not answer", { isUnreachable: true }],
-  ])("to delete fails once where EKS %s, and names the command that takes marks off", async (_, damage) => {
-    await world.handle(create);
-    Object.assign(world.eks, damage);
-    const report =
-      /may remain in cluster prod: .*\n.* again within five minutes: .*release --force --kubeconfig FILE/;
-    await expect(world.handle(remove)).rejects.toThrow(report);
-    expect(await world.handle(remove)).toEqual({ PhysicalResourceId: "cluster-access/prod" });
-  });
-
-  it("to delete reports once more where EKS does not answer and nobody knows of the report before", async () => {
-    await world.handle(create);
-    world.eks.isUnreachable = true;
-    await expect(world.handle(remove)).rejects.toThrow("may remain");
-    world.startAnew();
-    await expect(world.handle(remove)).rejects.toThrow("may remain");
-    await world.handle(remove);
-  });
-
   it.each([
     ["a cluster without access entries", { authenticationMode: "CONFIG_MAP" }],
     ["throttled calls", { throttlesRemovals: true }],

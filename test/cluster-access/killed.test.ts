@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
-import { AccessWorld, holdId } from "./access-world.ts";
+import { AccessWorld, adminRole, holdId } from "./access-world.ts";
 
 const present = "karpenter.sh/do-not-disrupt";
 
@@ -186,7 +186,8 @@ describe.each([true, false])(
       for (const isReported of [true, false]) {
         expect(await failingAt("held", remove)).toBe(isReported);
         expect(world.access.all.size).toBe(0);
-        expect(world.eks.entries.size).toBe(0);
+        expect([...world.eks.entries.keys()]).toEqual(isReported ? [adminRole] : []);
+        expect(world.admins).toEqual([]);
         expect(world.nodes).toEqual({ ...usersOwn, held: { [holdLabel]: holdId, [present]: "true" } });
       }
     });

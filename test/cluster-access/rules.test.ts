@@ -178,8 +178,8 @@ describe("removing", () => {
   });
 
   it("removes marks, rights and entries; again, it changes nothing", async () => {
-    expect(await remove()).toEqual({ remains: [], isFirst: true });
-    expect(await remove()).toEqual({ remains: [], isFirst: false });
+    expect(await remove()).toEqual({ remains: [], isReported: false });
+    expect(await remove()).toEqual({ remains: [], isReported: false });
     expect([world.nodes, entries(), world.access.all.size]).toEqual([{}, [], 0]);
   });
 
@@ -226,12 +226,12 @@ describe("removing", () => {
 
   it.each([
     [/ \/api/, "marks on nodes, ClusterRole, binding or policy (timed out)", true],
-    [/DescribeCluster/, "everything: the cluster could not be described (timed out)", undefined],
+    [/DescribeCluster/, "everything: the cluster could not be described (timed out)", false],
   ])(
     "reports what remains where %s fails, and removes the entries if it knows the cluster",
     async (call, what, isKnown) => {
       failOn(call);
-      expect(await remove()).toEqual({ remains: [what], isFirst: isKnown });
+      expect(await remove()).toEqual({ remains: [what], isReported: false });
       expect(entries()).toEqual(isKnown ? [] : world.config.roles);
       expect(world.log.reported("marks or rights of the holder remain in the cluster")).toHaveLength(1);
     },
