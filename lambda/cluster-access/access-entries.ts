@@ -13,7 +13,7 @@ import { after, type Duration, minutes, seconds } from "../core/duration.ts";
 import { attemptAll, BrokenSetupError, messageOf, TryAgainError } from "../core/errors.ts";
 import { holderName } from "../core/marks/keys.ts";
 import type { Clock } from "../core/ports.ts";
-import type { AccessEntries, Rights } from "./rules.ts";
+import type { AccessEntries, Rights } from "./ports.ts";
 
 export type EksAccessEntriesOptions = Readonly<{
   eks: EKSClient;

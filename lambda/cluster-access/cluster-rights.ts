@@ -23,7 +23,7 @@ import {
   everyAccessObject,
   holderAnnotation,
 } from "./manifest.ts";
-import type { Rights } from "./rules.ts";
+import type { Rights } from "./ports.ts";
 
 export type KubernetesAccessOptions = Readonly<{
   /** Logged in as an admin of the cluster. */

@@ -3,7 +3,9 @@ import { after, minutes } from "../core/duration.ts";
 import type { CallContext, Metrics } from "../core/ports.ts";
 import { fields, parse } from "../schemas/parse.ts";
 import type { AccessConfig } from "./environment.ts";
-import { type AccessPorts, changeAccess, installAccess, removeOrReport } from "./rules.ts";
+import type { AccessPorts } from "./ports.ts";
+import { removeOrReport } from "./removal.ts";
+import { changeAccess, installAccess } from "./rules.ts";
 import { adminRightResource } from "./template-names.ts";
 
 /** The answer to CloudFormation: the resource's name, which stays the same. */

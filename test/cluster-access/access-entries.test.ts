@@ -4,7 +4,7 @@ import {
   EksAccessEntries,
   type EksAccessEntriesOptions,
 } from "../../lambda/cluster-access/access-entries.ts";
-import type { Rights } from "../../lambda/cluster-access/rules.ts";
+import type { Rights } from "../../lambda/cluster-access/ports.ts";
 import { FakeEks } from "./fake-eks.ts";
 
 const admin = "arn:aws:iam::123456789012:role/admin";

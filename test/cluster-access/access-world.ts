@@ -3,7 +3,7 @@ import { EksAccessEntries } from "../../lambda/cluster-access/access-entries.ts"
 import { KubernetesAccess } from "../../lambda/cluster-access/cluster-rights.ts";
 import type { AccessConfig } from "../../lambda/cluster-access/environment.ts";
 import { onClusterAccessChanged } from "../../lambda/cluster-access/handler.ts";
-import type { AccessPorts } from "../../lambda/cluster-access/rules.ts";
+import type { AccessPorts } from "../../lambda/cluster-access/ports.ts";
 import { planMark } from "../../lambda/core/marks/plan-marks.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { changeNode } from "../../lambda/kubernetes/node-changes.ts";

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { clusterRolePath } from "../../lambda/cluster-access/manifest.ts";
-import { changeAccess, installAccess, removeAccess } from "../../lambda/cluster-access/rules.ts";
+import { removeAccess } from "../../lambda/cluster-access/removal.ts";
+import { changeAccess, installAccess } from "../../lambda/cluster-access/rules.ts";
 import { BrokenSetupError } from "../../lambda/core/errors.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { AccessWorld, holdId } from "./access-world.ts";
