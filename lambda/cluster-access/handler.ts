@@ -20,11 +20,13 @@ export type OpenCluster = (
 /** Kept free at the end of an invocation for giving the admin right back. */
 const reserve = minutes(1);
 
-// Nothing else of a request counts: cluster, annotation and roles come from the environment.
+// Nothing else of a request counts: cluster, annotation and roles come from the environment. The former cluster decides
+// only whether an update that changes nothing, because the cluster has another holder, is a failure.
 const request = fields({
   RequestType: v.picklist(["Create", "Update", "Delete"], "Create, Update or Delete"),
   ResourceType: v.optional(v.string("text")),
   PhysicalResourceId: v.optional(v.string("text")),
+  OldResourceProperties: v.fallback(v.object({ cluster: v.optional(v.string()) }), {}),
 });
 type AccessRequest = v.InferOutput<typeof request>;
 
@@ -49,7 +51,8 @@ export function onClusterAccessChanged(config: () => AccessConfig, open: OpenClu
       report = await removeOrReport(ports, desired, report !== undefined);
       if (report) throw report;
     } else {
-      await (wanted.RequestType === "Create" ? installAccess : changeAccess)(ports, desired);
+      if (wanted.RequestType === "Create") await installAccess(ports, desired);
+      else await changeAccess(ports, desired, wanted.OldResourceProperties.cluster);
       // Counts as a sweep: the timer, which is created next, has its first one due only after sweepEvery.
       ports.metrics.add("HoldActive", 0);
     }

@@ -28,17 +28,29 @@ export async function installAccess(ports: AccessPorts, desired: DesiredAccess):
   }
 }
 
-/** Brings the cluster to what a deployment is now. */
-export async function changeAccess(ports: AccessPorts, desired: DesiredAccess): Promise<void> {
+/**
+ * Brings the cluster to what a deployment is now. Where its cluster is gone or has become another holder's, nothing is
+ * changed: a failure would also fail the rollback, and a stack whose rollback failed takes no update. A deployment that
+ * moves to a cluster of another holder is refused; its rollback is about the former cluster.
+ */
+export async function changeAccess(
+  ports: AccessPorts,
+  desired: DesiredAccess,
+  formerCluster?: string,
+): Promise<void> {
+  const { cluster } = desired;
   if (!(await ports.entries.authentication())) {
-    // A failure would also fail the rollback, and a stack whose rollback failed takes no update.
-    ports.log.warn("nothing was changed: there is no such cluster any more", { cluster: desired.cluster });
+    ports.log.warn("nothing was changed: there is no such cluster any more", { cluster });
     return;
   }
   await refuseUnusable(ports.entries);
-  await establish(ports, desired, async (rights) => {
+  const work = establish(ports, desired, async (rights) => {
     await refuseOtherMarks(rights, desired);
     for (const role of desired.roles) await ports.entries.create(role);
+  });
+  await work.catch((error: unknown) => {
+    if (!(error instanceof OtherHolderError) || formerCluster !== cluster) throw error;
+    ports.log.warn("nothing was changed: the cluster has another holder now", { cluster, error });
   });
 }
 
@@ -71,11 +83,13 @@ async function establish(
   });
 }
 
+class OtherHolderError extends BrokenSetupError {}
+
 /** Two holders on one cluster remove each other's marks. */
 async function refuseOtherHolder(rights: Rights, { cluster }: DesiredAccess): Promise<void> {
   const other = await rights.otherHolder();
   if (!other) return;
-  throw new BrokenSetupError(
+  throw new OtherHolderError(
     `cluster ${cluster} has another holder already: ClusterRoleBinding ${holderName} names ${other}\n` +
       `Remove that one first. If it is gone: kubectl delete clusterrolebinding ${holderName}. Then deploy again`,
   );

@@ -46,6 +46,20 @@ describe("in a cluster of another holder", () => {
     expect(theirs()).toEqual(before);
   });
 
+  it("an update succeeds and changes nothing where that one has taken the cluster, so that a rollback ends, too", async () => {
+    await install();
+    const theirs = { metadata, subjects: [account] };
+    world.access.all.set(clusterRoleBindingPath, theirs);
+    const before = structuredClone([...world.access.all]);
+    const update = (cluster: string) =>
+      world.handle({ RequestType: "Update", OldResourceProperties: { cluster } });
+    await update("prod");
+    expect([...world.access.all]).toEqual(before);
+    expect(world.admins).toEqual([]);
+    expect(world.log.reported("nothing was changed: the cluster has another holder now")).toHaveLength(1);
+    await expect(update("former")).rejects.toThrow("cluster prod has another holder already");
+  });
+
   it("is no deployment of before the annotation, whose rights it takes over, nor the same one", async () => {
     for (const { path, object } of accessManifest(present)) world.access.all.set(path, object);
     await change();
