@@ -9,7 +9,7 @@ import type { PassContext, SeenNode } from "../ports.ts";
 import { type Silence, silenceOf } from "../quiet.ts";
 import { type Figures, type Hold, noFigures, type Request, type ScopeRecord } from "../record.ts";
 import { isOn } from "../requests.ts";
-import { isOfRules, type Rules } from "../rules.ts";
+import { isOfRules, type Rules, whyLeftOut } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 import { withoutOwner } from "../sweep.ts";
 import { accountOf, partOf, readView, rulesFor, withPossibleAccount } from "../view.ts";
@@ -77,8 +77,10 @@ export async function getStatus(context: PassContext): Promise<Status> {
   const now = clock.now();
   const whole = records.find(({ scope }) => scope === wholeCluster);
   const isShown = ({ scope, hold, quiet }: ScopeRecord) =>
-    isOfRules(rules, scope) || hold || (scope === wholeCluster && quiet && quiet.until > now);
-  const shown = records.filter(isShown).map((record) => withPossibleAccount(record, now));
+    isOfRules(rules, scope) || hold || (quiet && quiet.until > now);
+  const shown = records
+    .map((record) => withPossibleAccount(withEffectiveQuiet(record, rules), now))
+    .filter(isShown);
   const factsOf = (record: ScopeRecord): Facts => ({
     ...{ whole, view, marked, now },
     rules: rulesFor(context.rules, view, record),
@@ -94,6 +96,13 @@ export async function getStatus(context: PassContext): Promise<Status> {
     ...(lastSweep && { lastSweep }),
     limits: unreadable(view),
   };
+}
+
+/** Of the scopes that the settings leave out, only a pause of the whole cluster has an effect. */
+function withEffectiveQuiet(record: ScopeRecord, rules: Rules): ScopeRecord {
+  const { quiet, ...rest } = record;
+  const isPauseOfAll = record.scope === wholeCluster && quiet?.kind === "paused";
+  return isPauseOfAll || whyLeftOut(rules, record.scope) === undefined ? record : rest;
 }
 
 const unreadable = ({ claims, pods }: ScopeView): readonly string[] =>
@@ -134,7 +143,8 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
   const { verdicts = [] } = plan.isRequested ? {} : accountOf(view, record, rules, now);
   const { launchHold } = plan.record;
   const isHeld = record.hold !== undefined && !record.hold.ended && plan.until !== undefined;
-  const requests = plan.record.requests.filter((one) => isOn(one, now));
+  const isLeftOut = whyLeftOut(rules, scope) !== undefined;
+  const requests = plan.record.requests.filter((one) => !isLeftOut && isOn(one, now));
   // Over, and no node has its mark any more: the next pass only moves it to the history.
   const isGone = !isHeld && own.length === 0;
   const { hold, figures } = isGone ? { hold: undefined, figures: noFigures } : record;

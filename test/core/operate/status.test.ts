@@ -139,6 +139,25 @@ describe("status", () => {
     expect(await aWorld([aRecord(), paused]).scopes()).toMatchObject([{ scope: "cluster", state: "none" }]);
   });
 
+  it("shows neither requests nor a pause of a NodePool that the settings leave out", async () => {
+    const requests = [aRequest()];
+    const released = aHold({ ended: { at: at(0), because: "over" } });
+    const left = aRecord({ scope: batch, hold: released, requests, quiet: aQuiet("paused") });
+    expect(await aWorld([left]).scopes()).toMatchObject([{ scope: batch, state: "none", requests: [] }]);
+    const except = { nodePools: { only: [], except: ["batch"] } };
+    const { scopes } = aWorld([aRecord({ scope: batch, requests })], { ...byPool, ...except });
+    expect(await scopes()).toMatchObject([{ because: "the settings leave it out", requests: [] }]);
+  });
+
+  it("shows of the whole cluster with scope=nodepool its pause, and neither its requests nor a breather", async () => {
+    const shown = async (kind: "paused" | "breather") => {
+      const whole = aRecord({ requests: [aRequest()], quiet: aQuiet(kind) });
+      return (await aWorld([whole], byPool).scopes()).map(({ state, requests }) => [state, requests]);
+    };
+    expect(await shown("paused")).toEqual([["paused", []]]);
+    expect(await shown("breather")).toEqual([]);
+  });
+
   it("counts the nodes with the mark of no recorded hold, and those of no other one", async () => {
     const { world, status } = aWorld([aHeldRecord()]);
     marked(world, ["a"]);
