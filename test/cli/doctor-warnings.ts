@@ -140,8 +140,8 @@ export const fine: readonly Row[] = [
   ["a hold ends", holding({ until: ago(minutes(2)), nextLook: ago(minutes(2)) })],
   ["a hold ends soon", holding({ until: after(noon, minutes(2)), nextLook: after(noon, minutes(2)) })],
   [
-    "a hold lasts as long as a setting allows",
-    holding({ until: after(noon, hours(168) + minutes(2)), nextLook: after(noon, minutes(1)) }),
+    "a request lasts as long as maxRequest ever allows, which is less by now",
+    holding({ until: after(noon, hours(2160) + minutes(2)), nextLook: after(noon, minutes(1)) }),
   ],
   ["a hold is being released", holding({ state: "releasing" })],
   ["a new hold has no time for the next look yet", holding({ nextLook: undefined }, {})],

@@ -2,7 +2,7 @@ import { documentLink } from "../../../infra/package-root.ts";
 import { scheduleName } from "../../../lambda/aws/scheduler-releases.ts";
 import { after, type Duration, formatDuration, hours, minutes } from "../../../lambda/core/duration.ts";
 import type { PresentHold } from "../../../lambda/core/operate/check.ts";
-import type { Rules } from "../../../lambda/core/rules.ts";
+import { holderSettings } from "../../../lambda/settings-table.ts";
 import { parseHistory } from "../../answers.ts";
 import { about } from "../../terminal/text.ts";
 import { type Checks, type Facts, sweepNow, turnedOff } from "../doctor.ts";
@@ -11,6 +11,9 @@ import type { Inside } from "../inside.ts";
 
 /** A one-shot may fire a minute late, and deletes itself when it has. */
 const grace: Duration = minutes(2);
+
+/** A request keeps its end when maxRequest is lowered. Launches and windows hold for a week at most. */
+const longestHold: Duration = holderSettings.maxRequest.value.most + grace;
 
 const week: Duration = hours(24 * 7);
 
@@ -73,7 +76,7 @@ export const ofHolds = {
 async function troubleOf(
   facts: Facts,
   { id, scope, state, until, nextLook = until }: PresentHold,
-  { rules, at }: Inside,
+  { at }: Inside,
 ): Promise<Found | false> {
   const hold = `the hold of ${scope} (${id})`;
   const overdue = at.getTime() - until.getTime();
@@ -83,7 +86,7 @@ async function troubleOf(
     return fail(`${hold} should have ended ${about(overdue)} ago`, remedy, sweepNow(facts));
   }
   if (state === "releasing") return false;
-  if (-overdue > longestHold(rules)) {
+  if (-overdue > longestHold) {
     const what = `${hold} lasts until ${until.toISOString()}, longer than any setting allows`;
     return fail(what, `npx karpenter-node-holder release --force --cluster ${facts.holder}`);
   }
@@ -95,7 +98,3 @@ async function troubleOf(
   const isThere = (await facts.schedules)?.some((one) => one.name === name && one.isEnabled);
   return isThere ? false : broken(`${hold} has no one-shot to end it`);
 }
-
-/** Requests count from when they were made, a window may last a week, and with `hold=auto` a launch holds for maxHold. */
-const longestHold = ({ hold, maxHold, maxRequest }: Rules): Duration =>
-  Math.max(hold, maxHold, maxRequest, week) + grace;
