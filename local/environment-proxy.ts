@@ -14,11 +14,11 @@ export function environmentProxy(env: Variables, hostname: string): ClusterAcces
   ]);
 }
 
-/** Node.js ignores `proxy:3128`, which other tools take; and of an address that is none it prints the password, too. */
+/** Node.js ignores `proxy:3128`, which other tools take, and `socks5:`; of an address that is none it prints the password. */
 function addressIn(name: string, proxy: string): string {
   const address = proxy.includes("://") ? proxy : `http://${proxy}`;
-  if (URL.canParse(address)) return address;
-  throw new BrokenSetupError(`${name} must be the address of a proxy, like http://10.0.0.1:3128`);
+  if (/^https?:$/.test(URL.parse(address)?.protocol ?? "")) return address;
+  throw new BrokenSetupError(`${name} must be the address of an HTTP proxy, like http://10.0.0.1:3128`);
 }
 
 /** Sends an AWS client's calls through the environment's proxy; the SDK itself uses none. */

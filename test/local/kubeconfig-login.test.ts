@@ -114,12 +114,17 @@ describe("logging in by kubeconfig", () => {
     expect(await proxyOf({ server: "https://127.0.0.1:6443" })).toBeUndefined();
   });
 
-  it("names a proxy's variable that is no address, and shows no password in it", async () => {
-    vi.stubEnv("HTTPS_PROXY", "http://user:s3/cret@proxy.example:3128");
+  it.each([
+    ["is no address", "http://user:s3/cret@proxy.example:3128"],
+    ["is of a SOCKS proxy, which Node.js would ignore", "socks5://user:s3cret@proxy.example:1080"],
+  ])("names a proxy's variable that %s, and shows no password in it", async (_, given) => {
+    vi.stubEnv("HTTPS_PROXY", given);
     onTestFinished(() => void vi.unstubAllEnvs());
     const connected = async () => new KubernetesTransport(await loginOf(configOf({}, {})).access());
     const error: unknown = await connected().catch((one: unknown) => one);
-    expect(String(error)).toContain("HTTPS_PROXY must be the address of a proxy");
+    expect(String(error)).toContain(
+      "HTTPS_PROXY must be the address of an HTTP proxy, like http://10.0.0.1:3128",
+    );
     expect(String(error)).not.toContain("cret");
   });
 
