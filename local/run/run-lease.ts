@@ -13,6 +13,8 @@ const path = `${leases}/${holderName}`;
 
 const lasts: Duration = seconds(30);
 const renewedEvery: Duration = seconds(10);
+/** No run has a longer one, but somebody may have edited it: nobody waits for years. */
+const longest: Duration = minutes(10);
 
 export type RunLeaseOptions = Readonly<{
   api: KubernetesCaller;
@@ -191,7 +193,7 @@ export class RunLease {
     if (version !== this.#seen.version) this.#seen = { version, at: now };
     const { holderIdentity, leaseDurationSeconds } = spec ?? {};
     if (!holderIdentity || holderIdentity === this.#options.identity) return false;
-    return this.#seen.at + seconds(leaseDurationSeconds ?? 0) > now;
+    return this.#seen.at + Math.min(seconds(leaseDurationSeconds ?? 0), longest) > now;
   }
 
   #elapsed(): Duration {

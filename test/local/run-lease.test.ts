@@ -144,14 +144,24 @@ describe("the Lease of a run", () => {
     expect(await taking).toBeUndefined();
   });
 
-  it("is taken from a run that was killed when it was not renewed for its time by our own clock", async () => {
+  it.each([
+    [
+      "when it was not renewed for its time by our own clock",
+      { renewTime: "2001-01-01T00:00:00.000000Z" },
+      31_000,
+    ],
+    [
+      "within ten minutes, whatever duration somebody wrote",
+      { leaseDurationSeconds: 1_000_000_000 },
+      601_000,
+    ],
+  ])("is taken from a run that was killed %s", async (_, written, after) => {
     writtenBy("killed");
-    Object.assign(api.stored?.spec ?? {}, { renewTime: "2001-01-01T00:00:00.000000Z" });
-    const second = leaseOf("b");
-    const taking = second.take();
+    Object.assign(api.stored?.spec ?? {}, written);
+    const taking = leaseOf("b").take(AbortSignal.timeout(2_000));
     await expect.poll(() => log.lines.length).toBe(1);
     expect(owner()).toBe("killed");
-    passed = 31_000;
+    passed = after;
     expect([await taking, owner()]).toEqual(["taken", "b"]);
   });
 
