@@ -1,6 +1,7 @@
-import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
 import * as v from "valibot";
+import { textIn } from "../../../cli/file-text.ts";
 import { BadInputError } from "../../../lambda/core/errors.ts";
 import type { Job, Trace } from "./trace.ts";
 import { day } from "./work.ts";
@@ -78,7 +79,7 @@ function jobOf({ scheduled_s, deleted_s, cpu_milli, memory_mib }: Row, line: num
 }
 
 async function* rowsOf(file: string): AsyncGenerator<Readonly<{ row: Row; line: number }>> {
-  const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
+  const lines = createInterface({ input: Readable.from(textIn(file)), crlfDelay: Number.POSITIVE_INFINITY });
   let names: readonly string[] | undefined;
   let line = 0;
   for await (const text of lines) {

@@ -28,6 +28,12 @@ describe("a list of pods", () => {
     expect(jobs).toEqual([{ name: "pod-2", at: 0, runs: 120, cpu: 3, image: "batch" }]);
   });
 
+  it("may be UTF-16, as Windows PowerShell redirects output", async () => {
+    const file = join(newFolder(), "pods.csv");
+    writeFileSync(file, `\uFEFF${head}a,0,120,3000,0\n`, "utf16le");
+    expect(await spanOf(file)).toEqual({ first: 0, last: 120 });
+  });
+
   it("that cannot be read is refused with its line", async () => {
     await expect(traceOfPods(write(`${head}a,0,x,1,1\n`), { from: 0, lasts: 10 })).rejects.toThrow(
       /line 2 must have/,
