@@ -21,6 +21,7 @@ from ministack.services import ec2, eks, eventbridge, scheduler  # noqa: E402
 
 import emulator_alarms  # noqa: E402
 import emulator_redrive  # noqa: E402
+import emulator_refusals  # noqa: E402
 import emulator_aws_behaviour  # noqa: E402
 import emulator_eks  # noqa: E402
 import emulator_network  # noqa: E402
@@ -186,6 +187,7 @@ send_events("RunInstances", "pending", "running")
 send_events("TerminateInstances", "shutting-down", "terminated")
 emulator_alarms.begin()
 emulator_redrive.begin()
+emulator_refusals.begin()
 emulator_aws_behaviour.begin()
 emulator_eks.begin()
 emulator_network.begin()

@@ -5,17 +5,14 @@ AWS works side by side, and a custom resource takes the longest: it is begun as 
 is deleted, everything on which nothing depends is gone already. The order of all others is random.
 
 Always on: what a resource needs that could not be deleted is not deleted either. AWS leaves it without an event; here it fails.
-A schedule's time zone must exist, and with concurrency-low no function may reserve concurrency; MiniStack reads neither.
 A template's URL may have its bucket in the host's name, as AWS writes it; MiniStack looks for it in the path only.
 """
 
-import functools
 import random
 import re
-import zoneinfo
 
 from ministack.services import cloudformation
-from ministack.services.cloudformation import engine, helpers, provisioners, stacks
+from ministack.services.cloudformation import engine, helpers, stacks
 
 from emulator_aws_behaviour import is_on, wrap
 
@@ -52,15 +49,6 @@ def delete_unless_needed(delete, type, physical_id, properties, stack_name=None,
     delete(type, physical_id, properties, stack_name, logical_id)
 
 
-def refuse_as_aws(create, logical_id, properties, stack_name):
-    zone = properties.get("ScheduleExpressionTimezone", "UTC")
-    if zone not in zoneinfo.available_timezones():
-        raise ValueError(f"Invalid Schedule Expression Timezone {zone}.")
-    if properties.get("ReservedConcurrentExecutions") and is_on("concurrency-low"):
-        raise ValueError("Specified ReservedConcurrentExecutions for function decreases account's UnreservedConcurrentExecution below its minimum value of [10].")
-    return create(logical_id, properties, stack_name)
-
-
 in_host = re.compile(r"https://([a-z0-9.-]+)\.s3\.[a-z0-9-]+\.amazonaws\.com/")
 
 
@@ -74,6 +62,3 @@ def begin():
     wrap(helpers, "_resolve_document", read_document)
     wrap(stacks, "_topological_sort", order)
     wrap(stacks, "_delete_resource", delete_unless_needed)
-    for type in ("AWS::Scheduler::Schedule", "AWS::Lambda::Function"):
-        handler = provisioners._RESOURCE_HANDLERS[type]
-        handler["create"] = functools.partial(refuse_as_aws, handler["create"])
