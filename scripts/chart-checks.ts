@@ -100,6 +100,7 @@ const cross = `{{- if and .Values.storage.enabled (gt (int .Values.replicas) 1) 
 {{- end }}
 {{- $isPool := eq ($set.scope | default "${defaultOf("scope")}") "nodepool" }}
 {{- $numbers := dict ${numbered("SUN MON TUE WED THU FRI SAT")} ${numbered("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC")} }}
+{{- $begun := list }}
 {{- range $set.holdDuring }}
 {{- $named := regexFind " nodepool/[^ ]+$" . | trimPrefix " nodepool/" }}
 {{- if ne (not $named) (not $isPool) }}
@@ -112,6 +113,13 @@ const cross = `{{- if and .Values.storage.enabled (gt (int .Values.replicas) 1) 
 {{- fail (printf "settings.holdDuring: nodePools leaves out the NodePool of %q" .) }}
 {{- end }}
 {{- end }}
+{{- $schedule := regexFind "^[a-z]+\\\\([^()]*\\\\)" . }}
+{{- $zone := trimPrefix $schedule . | trim | regexFind "^[A-Za-z][^ ]*" | default "UTC" }}
+{{- $when := printf "%s %s %s" $schedule $zone $named }}
+{{- if has $when $begun }}
+{{- fail (printf "settings.holdDuring: %q has the same schedule, time zone and scope as another window" .) }}
+{{- end }}
+{{- $begun = append $begun $when }}
 {{- $cron := regexFind "^cron\\\\([^()]*\\\\)" . }}
 {{- if and $cron (not (regexMatch ${JSON.stringify(sixFields)} $cron)) }}
 {{- fail (printf "settings.holdDuring: cron(…) must have six fields and ? for one of day of month and day of week, not %q" .) }}

@@ -60,6 +60,7 @@
 {{- end }}
 {{- $isPool := eq ($set.scope | default "cluster") "nodepool" }}
 {{- $numbers := dict "SUN" 1 "MON" 2 "TUE" 3 "WED" 4 "THU" 5 "FRI" 6 "SAT" 7 "JAN" 1 "FEB" 2 "MAR" 3 "APR" 4 "MAY" 5 "JUN" 6 "JUL" 7 "AUG" 8 "SEP" 9 "OCT" 10 "NOV" 11 "DEC" 12 }}
+{{- $begun := list }}
 {{- range $set.holdDuring }}
 {{- $named := regexFind " nodepool/[^ ]+$" . | trimPrefix " nodepool/" }}
 {{- if ne (not $named) (not $isPool) }}
@@ -72,6 +73,13 @@
 {{- fail (printf "settings.holdDuring: nodePools leaves out the NodePool of %q" .) }}
 {{- end }}
 {{- end }}
+{{- $schedule := regexFind "^[a-z]+\\([^()]*\\)" . }}
+{{- $zone := trimPrefix $schedule . | trim | regexFind "^[A-Za-z][^ ]*" | default "UTC" }}
+{{- $when := printf "%s %s %s" $schedule $zone $named }}
+{{- if has $when $begun }}
+{{- fail (printf "settings.holdDuring: %q has the same schedule, time zone and scope as another window" .) }}
+{{- end }}
+{{- $begun = append $begun $when }}
 {{- $cron := regexFind "^cron\\([^()]*\\)" . }}
 {{- if and $cron (not (regexMatch "^cron\\( *([^? ]+ +){2}(\\? +[^? ]+ +[^? ]+|[^? ]+ +[^? ]+ +\\?) +[^? ]+ *\\)$" $cron)) }}
 {{- fail (printf "settings.holdDuring: cron(…) must have six fields and ? for one of day of month and day of week, not %q" .) }}
