@@ -1,13 +1,13 @@
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
-import type { CallContext, Looks, Ports } from "../../lambda/core/ports.ts";
+import type { CallContext, HoldEvents, Looks, Ports } from "../../lambda/core/ports.ts";
 import { onControlRequest } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
 import { onHoldExpired } from "../../lambda/handlers/release.ts";
 import { onSweepDue } from "../../lambda/handlers/sweep.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import type { AlarmClock, Cancel } from "./clock.ts";
+import { changesOf } from "./hold-changes.ts";
 import { InProcessQueue, type QueueOptions } from "./queue.ts";
-import { RecordingHolds } from "./recording-holds.ts";
 import type { Timeline } from "./timeline.ts";
 import type { Expired } from "./timers.ts";
 import { Timers } from "./timers.ts";
@@ -52,10 +52,15 @@ export class Holder {
       deliver: (event, context) => onNodeLaunched(this.#ports)(event, context),
     });
     this.timers = new Timers(clock, (expired) => this.#fire(expired), lateness);
-    const holds = new RecordingHolds(world.holds, timeline, settings);
+    const events: HoldEvents = {
+      note: ({ before, record }) => {
+        for (const one of changesOf(before, record, settings)) timeline.record(one);
+      },
+      noteObserved: () => {},
+    };
     const looks: Looks = { note: (where, verdicts) => timeline.record({ kind: "look", where, verdicts }) };
-    const own = { schedules: this.timers, followUps: this.queue, looks };
-    this.#ports = { ...ports, ...own, rules: settings, holds };
+    const own = { schedules: this.timers, followUps: this.queue, looks, events };
+    this.#ports = { ...ports, ...own, rules: settings };
   }
 
   /** Sweeps now, and from then on as often as the settings say. */

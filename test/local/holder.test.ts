@@ -27,7 +27,7 @@ describe("the holder in one process", () => {
     localWorld({ settings: readSettings({ cluster: "prod", hold: "20m" }), clock, log, cluster, table });
   const runUntil = (moment: number) => clock.runUntil(after(noon, moment));
   /** Until then this call of the record fails. */
-  const failsUntil = (call: "all" | "find", moment: number) => {
+  const failsUntil = (call: "all" | "put", moment: number) => {
     const spy = vi.spyOn(table, call).mockImplementation(() => {
       throw new Error("the record is away");
     });
@@ -148,7 +148,7 @@ describe("the holder in one process", () => {
     await holder.start();
     ec2.launch({ joinsAfter: null });
     await runUntil(minutes(19));
-    failsUntil("find", minutes(21));
+    failsUntil("put", minutes(21));
     await runUntil(minutes(24));
     expect(held()).toEqual(["a"]);
     expect(log.reported("a release failed: the next sweep repairs it")).toHaveLength(1);

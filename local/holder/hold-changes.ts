@@ -1,38 +1,7 @@
-import type { AllHolds, Holds } from "../../lambda/core/ports.ts";
 import type { ScopeRecord } from "../../lambda/core/record.ts";
 import { untilOf } from "../../lambda/core/requests.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
-import type { Scope } from "../../lambda/core/scope.ts";
-import type { NewEvent, Timeline } from "./timeline.ts";
-
-/** Holds that report to the timeline what each write means. */
-export class RecordingHolds implements Holds {
-  readonly #holds: Holds;
-  readonly #timeline: Timeline;
-  readonly #rules: Rules;
-
-  constructor(holds: Holds, timeline: Timeline, rules: Rules) {
-    this.#holds = holds;
-    this.#timeline = timeline;
-    this.#rules = rules;
-  }
-
-  find(scope: Scope): Promise<ScopeRecord | undefined> {
-    return this.#holds.find(scope);
-  }
-
-  all(): Promise<AllHolds> {
-    return this.#holds.all();
-  }
-
-  async write(record: ScopeRecord): Promise<boolean> {
-    const before = await this.#holds.find(record.scope);
-    const isWritten = await this.#holds.write(record);
-    if (isWritten)
-      for (const reported of changesOf(before, record, this.#rules)) this.#timeline.record(reported);
-    return isWritten;
-  }
-}
+import type { NewEvent } from "./timeline.ts";
 
 /** What happened to the hold of a scope between two records. */
 export function changesOf(

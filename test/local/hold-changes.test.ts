@@ -2,12 +2,10 @@ import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { nothingObserved } from "../../lambda/core/observed.ts";
 import { type Hold, noFigures, type ScopeRecord } from "../../lambda/core/record.ts";
-import { StoredHolds } from "../../lambda/record/stored-holds.ts";
-import { changesOf, RecordingHolds } from "../../local/holder/recording-holds.ts";
+import { changesOf } from "../../local/holder/hold-changes.ts";
 import { Timeline } from "../../local/holder/timeline.ts";
 import { holdId } from "../../simulator/hold-ids.ts";
-import { MemoryTable } from "../../simulator/memory-table.ts";
-import { noon, VirtualClock } from "../../simulator/virtual-clock.ts";
+import { noon } from "../../simulator/virtual-clock.ts";
 import { aHeldRecord, aHold, aRecord, aRequest, someRules } from "../support/builders.ts";
 
 const rules = someRules();
@@ -56,15 +54,6 @@ describe("what a record's change means", () => {
       { because: "the hold expired" },
       { because: "a new hold took its place" },
     ]);
-  });
-
-  it("is reported only when the write was done", async () => {
-    const clock = new VirtualClock();
-    const timeline = new Timeline(() => clock.now());
-    const holds = new RecordingHolds(new StoredHolds(new MemoryTable(), clock), timeline, rules);
-    await holds.write(held);
-    await holds.write(replaced);
-    expect(timeline.events).toMatchObject([{ kind: "hold started", holdId: holdId(1), at: clock.now() }]);
   });
 });
 
