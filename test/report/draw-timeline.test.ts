@@ -118,6 +118,75 @@ it("can be read by those who do not see it", () => {
   for (const node of names(3)) expect(tables).toContain(`>${node}</td>`);
 });
 
+describe("of a hold with all that can happen", () => {
+  const events: readonly TimelineEvent[] = [
+    ...[joined("a", 0), joined("b", 200), { kind: "launch", instance: "i-1", at: at(90) } as const],
+    ...[holdStarted("h1", 91, 1_291), marked("a", "h1", 101), holdExtended("h1", 400, 1_600)],
+    ...[evicted("p", "b", 300), { kind: "image pulled", node: "b", image: "nginx", at: at(310) } as const],
+    ...[released("a", "h1", 600), { kind: "node handed over", node: "a", at: at(610) } as const],
+    ...[gone("a", 700), joined("a", 710), { kind: "node excluded", node: "b", at: at(800) } as const],
+    ...[{ kind: "note", text: "a sweep failed", at: at(900) } as const, holdEnded("h1", 1_700)],
+  ];
+  const timeline = readTimeline(events, { from: at(60), to: at(1_800) });
+
+  it("has the same in words, the newest first", () => {
+    const tables = timelineTables(timeline, {});
+    const rows = [...tables.matchAll(/<tr><td.+?<\/tr>/g)].map(([row]) =>
+      [...row.matchAll(/<td[^>]*>([^<]*)/g)].map(([, cell]) => cell).join("|"),
+    );
+    expect(rows).toEqual([
+      "cluster|00:01:31|00:28:20|26 min 49 s|1|a launch|the hold expired",
+      "a|default|00:11:50|going on|18 min 10 s|||",
+      "b|default|00:03:20|going on|26 min 40 s|||16 min 40 s",
+      "a|default|before|00:11:40|11 min 40 s|8 min 19 s|1 min 30 s|",
+      "00:15:00|a sweep failed",
+      "00:10:10|a left to its user&#39;s annotation",
+      "00:10:00|a released",
+      "00:05:10|nginx pulled onto b",
+      "00:05:00|p evicted from b",
+      "00:01:41|a held",
+      "00:01:30|launch of i-1",
+    ]);
+  });
+
+  it("explains what it shows, and nothing else", () => {
+    const labelsIn = (svg: string) =>
+      [...svg.matchAll(/font-size="11">([a-z ]{4,})</g)].map(([, label]) => label);
+    const all = ["node", "held", "held by its user", "never held", "launch", "released", "handed over"];
+    const rest = ["pod evicted", "image pulled", "something went wrong"];
+    const names = ["holds", "launches"];
+    expect(labelsIn(drawTimeline(timeline, { title: "" }))).toEqual([...all, ...rest, ...names]);
+    expect(labelsIn(draw([joined("a", 1)]))).toEqual(["node"]);
+  });
+
+  it("fits a phone: the legend has several rows, and names are shorter", () => {
+    const drawn = elementsIn(drawTimeline(timeline, { title: "", width: 380 }));
+    expect(drawn.filter(({ is }) => !is["text-anchor"] && Number(is.x) > 330)).toEqual([]);
+    const long = readTimeline([joined("a-node-whose-name-is-far-too-long", 1)], bounds);
+    expect(layOut(long, { width: 380 }).plot.left).toBeLessThan(120);
+  });
+
+  it("draws each point on the lane of the node of its time, each extension, and who held what", () => {
+    const drawn = drawnOf(timeline);
+    const points = drawn.flatMap(({ is }) => /^point (.+)/.exec(is.class ?? "")?.[1] ?? []);
+    const kinds = ["mark", "image", "release", "handover", "launch", "eviction", "note"];
+    expect(points).toEqual(kinds);
+    expect(drawn.filter(({ is }) => is["stroke-opacity"] === "0.85")).toHaveLength(1);
+    // Each with its example in the legend; a hold is a band and a bar.
+    const bars = (fill: string) => drawn.filter(({ name, is }) => name === "rect" && is.fill === fill).length;
+    expect(["free", "held", "own"].map((name) => bars(`var(--knh-${name})`))).toEqual([4, 4, 2]);
+    expect(drawn.filter(({ is }) => is.stroke === "var(--knh-own)" && is["stroke-dasharray"])).toHaveLength(
+      2,
+    );
+    const release = drawn.findIndex(({ is }) => is.class === "point release");
+    const [, y] =
+      /M [\d.]+ ([\d.]+)/.exec(drawn.slice(release).find(({ name }) => name === "path")?.is.d ?? "") ?? [];
+    const { top, height } = layOut(timeline, { legendRows: 1 }).lane(0);
+    expect(Number(y)).toBeGreaterThanOrEqual(top - height);
+    expect(Number(y)).toBeLessThan(top + height);
+  });
+});
+
 it("is markup whatever nodes and pods are called", () => {
   const evil = `<script>alert("1")</script>&'\u0000\ud800`;
   const events = [...hold, joined(evil, 1), marked(evil, "h1", 2), evicted(evil, evil, 3)];
