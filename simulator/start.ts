@@ -82,27 +82,7 @@ async function story({ fast, log }: Options): Promise<Exit> {
 async function serveUntilStopped({ hold, log }: Options): Promise<Exit> {
   const stopped = untilStopped();
   const served = await serve({ hold, log: log ? textLog(terminal) : silent }, terminal);
-  const giveBack = onKey((key) => {
-    if (key === "j") served.startJob();
-    if (key === "q" || key === "\u0003") process.kill(process.pid, "SIGINT");
-  });
-  if (process.stdin.isTTY) terminal.out("Press j to start a job, q to stop.\n");
   await stopped;
-  giveBack();
   await served.stop();
   return Exit.done;
-}
-
-/** Calls back for every pressed key, where there is a keyboard; the returned function resets the terminal. */
-function onKey(action: (key: string) => void): () => void {
-  const { stdin } = process;
-  if (!stdin.isTTY) return () => {};
-  stdin.setRawMode(true);
-  stdin.setEncoding("utf8");
-  stdin.on("data", action);
-  return () => {
-    stdin.off("data", action);
-    stdin.setRawMode(false);
-    stdin.pause();
-  };
 }

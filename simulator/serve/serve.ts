@@ -27,7 +27,6 @@ export type Served = Readonly<{
   kubeconfig: string;
   /** Where the live timeline is. */
   url: string;
-  startJob: () => void;
   stop: () => Promise<void>;
 }>;
 
@@ -75,11 +74,11 @@ export async function serve(
   const { holdAnnotation: annotation } = settings;
   const consolidateAfter = hold / 6;
   const work = new Work({ clock, ec2, cluster, annotation, nameOf, boot, consolidateAfter, notify });
-  const burst = (jobs: number) => work.burst(jobs, jobLasts * hold);
+  const burst = () => work.burst(3, jobLasts * hold);
   const timers = new Set<NodeJS.Timeout>();
   const begin = () => {
-    burst(3);
-    timers.add(setTimeout(() => burst(3), secondBurst * hold));
+    burst();
+    timers.add(setTimeout(burst, secondBurst * hold));
   };
   timers.add(setInterval(begin, beginsAgain * hold));
   begin();
@@ -93,7 +92,7 @@ export async function serve(
     await rm(folder, { recursive: true });
   };
   const places = { folder, server: cluster.server, kubeconfig, url: page.url };
-  return { world, ...places, startJob: () => burst(1), stop };
+  return { world, ...places, stop };
 }
 
 const checkout = join(import.meta.dirname, "../..");
