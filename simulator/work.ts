@@ -20,12 +20,11 @@ export type WorkOptions = Readonly<{
 /** Karpenter decides this long after something has changed. */
 const decidesAfter: Duration = seconds(10);
 
-type Node = { isBusy: boolean; emptySince: Date };
-
 /** Jobs, each alone on its node; and a Karpenter that launches a node for a job without one, and removes empty nodes. */
 export class Work {
   readonly #options: WorkOptions;
-  readonly #nodes = new Map<string, Node>();
+  /** Whether a job runs on each. */
+  readonly #nodes = new Map<string, boolean>();
   readonly #planned = new Set<Cancel>();
   readonly #unfollow: () => void;
   #launched = 0;
@@ -46,7 +45,7 @@ export class Work {
 
   /** Starts jobs: on empty nodes first, and on new ones where there are too few. */
   burst(jobs: number, lasts: Duration): void {
-    const empty = [...this.#nodes].filter(([, { isBusy }]) => !isBusy).slice(0, jobs);
+    const empty = [...this.#nodes].filter(([, isBusy]) => !isBusy).slice(0, jobs);
     const missing = jobs - empty.length;
     const found = empty.map(([name]) => name).join(", ");
     const starting = `${jobs === 1 ? "a job starts" : `${jobs} jobs start`}${found && ` on ${found}`}`;
@@ -69,21 +68,19 @@ export class Work {
   }
 
   #start(name: string, lasts: Duration): void {
-    const { clock, notify, consolidateAfter } = this.#options;
-    this.#nodes.set(name, { isBusy: true, emptySince: clock.now() });
+    const { notify, consolidateAfter } = this.#options;
+    this.#nodes.set(name, true);
     this.#in(lasts, () => {
       if (!this.#nodes.has(name)) return;
-      this.#nodes.set(name, { isBusy: false, emptySince: clock.now() });
+      this.#nodes.set(name, false);
       notify(`the job on ${name} is done`);
       this.#in(consolidateAfter, () => this.#consolidate(name));
     });
   }
 
   #consolidate(name: string): void {
-    const { clock, ec2, consolidateAfter } = this.#options;
-    const node = this.#nodes.get(name);
-    if (!node || node.isBusy || this.#isKept(name)) return;
-    if (after(node.emptySince, consolidateAfter) <= clock.now()) ec2.terminate(name);
+    const isEmpty = this.#nodes.get(name) === false;
+    if (isEmpty && !this.#isKept(name)) this.#options.ec2.terminate(name);
   }
 
   #isKept(name: string): boolean {
