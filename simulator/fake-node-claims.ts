@@ -12,8 +12,6 @@ export class FakeNodeClaims {
   readonly claims = new Map<string, NodeClaim>();
   /** Refuses every list: 403 without the rights, 404 where the cluster has no NodeClaims. */
   refusedWith: 403 | 404 | undefined;
-  /** Karpenter before v1.0 serves v1beta1. */
-  version: "v1" | "v1beta1" = "v1";
 
   /** Adds a NodeClaim, as Karpenter creates it. */
   add(claim: Omit<NodeClaim, "nodePool"> & Readonly<{ nodePool?: string }>): void {
@@ -32,9 +30,7 @@ export class FakeNodeClaims {
 
   /** Answers a list of NodeClaims. */
   answer({ path, query = {} }: KubernetesCall): unknown {
-    const [, version] = claimsPath.exec(path) ?? [];
-    const isUnknown = version !== undefined && version !== this.version;
-    const status = this.refusedWith ?? (isUnknown ? 404 : undefined);
+    const status = this.refusedWith ?? (path.includes("/v1beta1/") ? 404 : undefined);
     if (status) throw explained(new KubernetesError(`GET ${path}`, status, {}));
     return { items: this.#claims(query), metadata: { resourceVersion: "1" } };
   }
@@ -57,7 +53,7 @@ export class FakeNodeClaims {
             conditions: [
               ...["Registered", "Initialized"].flatMap((type) => since(type, openedAt)),
               ...since("Drifted", driftedAt),
-              ...(consolidatable === "not yet" || this.version !== "v1"
+              ...(consolidatable === "not yet"
                 ? []
                 : since("Consolidatable", consolidatable?.since ?? openedAt)),
             ],

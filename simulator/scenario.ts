@@ -14,8 +14,6 @@ export class Scenario extends World {
   sweepEvery: Duration | undefined = minutes(5);
   /** The next invocation of this function crashes after so many calls. */
   crash: Readonly<{ name: FunctionName; calls: number }> | undefined;
-  /** Called when time has moved on. */
-  moved: () => void = () => {};
   #lastSweep = this.time;
 
   launch(options?: LaunchOptions): LaunchEvent & Readonly<{ node: string }> {
@@ -90,7 +88,6 @@ export class Scenario extends World {
   /** Everything that is due at this moment. */
   async happen(): Promise<void> {
     await this.clock.runUntil(this.time);
-    this.moved();
     const messages = this.queue.due();
     for (let from = 0; from < messages.length; from += largestBatch)
       await this.run(this.deliver(messages.slice(from, from + largestBatch)));
