@@ -152,20 +152,6 @@ describe("a record on disk", () => {
     expect(() => table.put("record", "x", {})).toThrow(`Cannot write the record ${file} now: `);
   });
 
-  it("lists items in the order of their names, or backwards", async () => {
-    const table = open();
-    for (const name of ["b", "a", "c"]) await table.put("record", name, { n: 1 });
-    const names = async (options?: { backwards: boolean }) => {
-      const found: unknown[] = [];
-      for await (const { item, where } of table.all("record", options)) found.push([item.name, where]);
-      return found;
-    };
-    const sorted = ["a", "b", "c"].map((name) => [name, `File ${file}, record ${name}`]);
-    expect(await names()).toEqual(sorted);
-    expect(await names({ backwards: true })).toEqual(sorted.toReversed());
-    table.close();
-  });
-
   function pragma(setting: string): void {
     inDatabase((database) => database.exec(`PRAGMA ${setting}`));
   }

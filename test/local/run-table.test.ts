@@ -34,10 +34,12 @@ it("has in memory nothing that may be forgotten, however long it is open", async
   }, clock);
 });
 
-it("passes over a record that an edit has given the name of no scope", () =>
+it("passes over a record that an edit has given the name of no scope, and says where it is", () =>
   inTable(async (table) => {
     await table.put("record", "nodepool/UPPER", {});
     expect(table.records).toEqual([]);
+    const found = await table.find("record", "nodepool/UPPER");
+    expect(found?.where).toBe(`File ${recordIn(folder)}, record nodepool/UPPER`);
   }));
 
 it("names each start on it alike, and no start on another one", async () => {
