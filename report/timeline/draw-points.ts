@@ -23,12 +23,6 @@ const triangle: Shape = (x, y, r) =>
   path(moves("M", x, y - r, "L", x + r, y + r * 0.8, "L", x - r, y + r * 0.8, "Z"), {
     fill: colour("launch"),
   });
-const diamond: Shape = (x, y, r) =>
-  path(moves("M", x, y - r, "L", x + r, y, "L", x, y + r, "L", x - r, y, "Z"), {
-    fill: colour("paper"),
-    stroke: colour("image"),
-    "stroke-width": 1.2,
-  });
 const tick =
   (name: Colour): Shape =>
   (x, y, r) =>
@@ -41,7 +35,6 @@ const ring: Shape = (x, y, r) =>
 
 const shapes: Readonly<Record<PointKind, Shape>> = {
   mark: tick("held"),
-  image: diamond,
   release: tick("release"),
   handover: ring,
   launch: triangle,

@@ -118,7 +118,6 @@ function legendOf({ lanes, points, holds }: Timeline): readonly Entry[] {
     ...point("release", "released"),
     ...point("handover", "handed over"),
     ...point("eviction", "pod evicted"),
-    ...point("image", "image pulled"),
     ...point("note", "something went wrong"),
   ];
 }
@@ -148,7 +147,6 @@ function summaryOf({ from, to, lanes, holds, points }: Timeline): string {
     counted(holds.length, "hold"),
     ...(count("launch") > 0 ? [counted(count("launch"), "launch", "launches")] : []),
     ...(count("eviction") > 0 ? [counted(count("eviction"), "pod evicted", "pods evicted")] : []),
-    ...(count("image") > 0 ? [counted(count("image"), "image pulled", "images pulled")] : []),
   ];
   return `${parts.join(", ")} in ${formatSpan(to - from)}`;
 }

@@ -37,7 +37,7 @@ export const eventsOf = <Kind extends EventKind>(
 ): readonly EventOf<Kind>[] =>
   events.filter((event): event is EventOf<Kind> & TimelineEvent => event.kind === kind);
 
-export type PointKind = "launch" | "mark" | "release" | "handover" | "eviction" | "image" | "note";
+export type PointKind = "launch" | "mark" | "release" | "handover" | "eviction" | "note";
 
 /** Something that happened at a moment, on a node's lane or to the cluster. */
 export type Point = Readonly<{ at: number; kind: PointKind; node?: string; text: string }>;
@@ -58,8 +58,6 @@ export function pointOf(event: TimelineEvent): Point | undefined {
       return { at, kind: "release", node: event.node, text: `${event.node} released` };
     case "pod evicted":
       return { at, kind: "eviction", node: event.node, text: `${event.pod} evicted from ${event.node}` };
-    case "image pulled":
-      return { at, kind: "image", node: event.node, text: `${event.image} pulled onto ${event.node}` };
     case "note":
       return { at, kind: "note", text: event.text };
     default:

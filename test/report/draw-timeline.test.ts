@@ -122,7 +122,7 @@ describe("of a hold with all that can happen", () => {
   const events: readonly TimelineEvent[] = [
     ...[joined("a", 0), joined("b", 200), { kind: "launch", instance: "i-1", at: at(90) } as const],
     ...[holdStarted("h1", 91, 1_291), marked("a", "h1", 101), holdExtended("h1", 400, 1_600)],
-    ...[evicted("p", "b", 300), { kind: "image pulled", node: "b", image: "nginx", at: at(310) } as const],
+    evicted("p", "b", 300),
     ...[released("a", "h1", 600), { kind: "node handed over", node: "a", at: at(610) } as const],
     ...[gone("a", 700), joined("a", 710), { kind: "node excluded", node: "b", at: at(800) } as const],
     ...[{ kind: "note", text: "a sweep failed", at: at(900) } as const, holdEnded("h1", 1_700)],
@@ -142,7 +142,6 @@ describe("of a hold with all that can happen", () => {
       "00:15:00|a sweep failed",
       "00:10:10|a left to its user&#39;s annotation",
       "00:10:00|a released",
-      "00:05:10|nginx pulled onto b",
       "00:05:00|p evicted from b",
       "00:01:41|a held",
       "00:01:30|launch of i-1",
@@ -153,7 +152,7 @@ describe("of a hold with all that can happen", () => {
     const labelsIn = (svg: string) =>
       [...svg.matchAll(/font-size="11">([a-z ]{4,})</g)].map(([, label]) => label);
     const all = ["node", "held", "held by its user", "never held", "launch", "released", "handed over"];
-    const rest = ["pod evicted", "image pulled", "something went wrong"];
+    const rest = ["pod evicted", "something went wrong"];
     const names = ["holds", "launches"];
     expect(labelsIn(drawTimeline(timeline, { title: "" }))).toEqual([...all, ...rest, ...names]);
     expect(labelsIn(draw([joined("a", 1)]))).toEqual(["node"]);
@@ -169,7 +168,7 @@ describe("of a hold with all that can happen", () => {
   it("draws each point on the lane of the node of its time, each extension, and who held what", () => {
     const drawn = drawnOf(timeline);
     const points = drawn.flatMap(({ is }) => /^point (.+)/.exec(is.class ?? "")?.[1] ?? []);
-    const kinds = ["mark", "image", "release", "handover", "launch", "eviction", "note"];
+    const kinds = ["mark", "release", "handover", "launch", "eviction", "note"];
     expect(points).toEqual(kinds);
     expect(drawn.filter(({ is }) => is["stroke-opacity"] === "0.85")).toHaveLength(1);
     // Each with its example in the legend; a hold is a band and a bar.
