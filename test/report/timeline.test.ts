@@ -12,59 +12,52 @@ const span = (from: number, to: number) => ({
   isOpen: false,
 });
 const openSince = (from: number) => ({ ...span(from, 100), isOpen: true });
-const lanesOf = (...events: TimelineEvent[]) => readTimeline(events, bounds).lanes;
 const ofNode = (kind: "excluded" | "included" | "handed over" | "user-held" | "let go", seconds: number) =>
   ({ kind: `node ${kind}`, node: "a", at: at(seconds) }) as const;
 
 describe("a node's lane", () => {
-  it("lasts from when it joined until it was gone, however its events came", () => {
-    const lane = [{ node: "a", ...span(10, 40) }];
-    expect(lanesOf(joined("a", 10), gone("a", 40))).toMatchObject(lane);
-    expect(lanesOf(gone("a", 40), joined("a", 10))).toMatchObject(lane);
-  });
-
-  it("reaches the end while the node is there", () => {
-    expect(lanesOf(joined("a", 10))).toMatchObject([openSince(10)]);
-  });
-
-  it("is another one when a node of the same name comes back", () => {
-    const lanes = lanesOf(joined("a", 10), gone("a", 20), joined("a", 30));
-    expect(lanes).toMatchObject([span(10, 20), openSince(30)]);
-  });
-
-  it("is held from the mark until the release", () => {
-    const [lane] = lanesOf(joined("a", 0), marked("a", "h1", 10), released("a", "h1", 30));
-    expect(lane?.held).toEqual([{ ...span(10, 30), holdId: "h1" }]);
-  });
-
-  it("is held without a gap when a newer hold adopts it", () => {
-    const events = [marked("a", "h1", 10), marked("a", "h2", 20), released("a", "h2", 50)];
-    expect(lanesOf(joined("a", 0), ...events)[0]?.held).toEqual([{ ...span(10, 50), holdId: "h2" }]);
-  });
-
-  it("is kept out of holds while its user's label is there", () => {
-    const [lane] = lanesOf(joined("a", 0), ofNode("excluded", 10), ofNode("included", 20));
-    expect(lane?.excluded).toMatchObject([span(10, 20)]);
-  });
-
-  it("is held no longer than it is there", () => {
-    const [lane] = lanesOf(joined("a", 0), marked("a", "h1", 10), gone("a", 30));
-    expect(lane?.held).toMatchObject([span(10, 30)]);
-  });
-
-  it("is the user's from when it was handed over", () => {
-    const [lane] = lanesOf(joined("a", 0), marked("a", "h1", 10), ofNode("handed over", 20));
-    expect(lane?.held).toMatchObject([span(10, 20)]);
-    expect(lane?.userHeld).toMatchObject([openSince(20)]);
-  });
-
-  it("is the user's until it is let go", () => {
-    const [lane] = lanesOf(joined("a", 0), ofNode("user-held", 10), ofNode("let go", 11));
-    expect(lane?.userHeld).toMatchObject([span(10, 11)]);
+  const [joins, mark] = [joined("a", 10), marked("a", "h1", 20)];
+  it.each<[rule: string, events: TimelineEvent[], lanes: object[]]>([
+    ["lasts from when it joined until it was gone", [joins, gone("a", 40)], [{ node: "a", ...span(10, 40) }]],
+    ["does so however its events came", [gone("a", 40), joins], [span(10, 40)]],
+    ["reaches the end while the node is there", [joins], [openSince(10)]],
+    [
+      "is another one when a node of the same name comes back",
+      [joins, gone("a", 20), joined("a", 30)],
+      [span(10, 20), openSince(30)],
+    ],
+    [
+      "is held from the mark until the release",
+      [joins, mark, released("a", "h1", 30)],
+      [{ held: [{ ...span(20, 30), holdId: "h1" }] }],
+    ],
+    [
+      "is held without a gap when a newer hold adopts it",
+      [joins, mark, marked("a", "h2", 30), released("a", "h2", 50)],
+      [{ held: [{ ...span(20, 50), holdId: "h2" }] }],
+    ],
+    ["is held no longer than it is there", [joins, mark, gone("a", 30)], [{ held: [span(20, 30)] }]],
+    [
+      "is kept out of holds while its user's label is there",
+      [joins, ofNode("excluded", 20), ofNode("included", 30)],
+      [{ excluded: [span(20, 30)] }],
+    ],
+    [
+      "is the user's from when it was handed over",
+      [joins, mark, ofNode("handed over", 30)],
+      [{ held: [span(20, 30)], userHeld: [openSince(30)] }],
+    ],
+    [
+      "is the user's until it is let go",
+      [joins, ofNode("user-held", 20), ofNode("let go", 21)],
+      [{ userHeld: [span(20, 21)] }],
+    ],
+  ])("%s", (_, events, lanes) => {
+    expect(readTimeline(events, bounds).lanes).toMatchObject(lanes);
   });
 
   it("is left out when the node was gone before the picture begins", () => {
-    const { lanes } = readTimeline([joined("a", 0), gone("a", 20)], { from: at(50), to: at(100) });
+    const { lanes } = readTimeline([joins, gone("a", 20)], { from: at(50), to: at(100) });
     expect(lanes).toEqual([]);
   });
 });
