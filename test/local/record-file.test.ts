@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import fs, {
   copyFileSync,
   existsSync,
@@ -72,6 +73,11 @@ describe("a record on disk", () => {
     }
   }
   const read = () => inFile(({ holds }) => holds.find(wholeCluster));
+  const child = (script: string): ChildProcess => {
+    const process = fork(join(import.meta.dirname, script), [file], { silent: true });
+    onTestFinished(() => void process.kill("SIGKILL"));
+    return process;
+  };
   /** Opens the file as what it is, without our table. */
   function inDatabase<T>(act: (database: DatabaseSync) => T): T {
     const database = new DatabaseSync(file);
@@ -87,6 +93,23 @@ describe("a record on disk", () => {
   it("has what was written after it was closed and opened again", async () => {
     await inFile(({ holds }) => holds.write(aRecord({ hold: aHold({ id: holdId(7) }) })));
     expect(await read()).toMatchObject({ version: 1, hold: { id: holdId(7) } });
+  });
+
+  it("has every acknowledged write, however often its writer is killed with -9", async () => {
+    let acknowledged = 0;
+    for (const writes of [3, 50]) {
+      const writer = child("endless-writer.ts");
+      const first = acknowledged;
+      writer.on("message", (version: number) => {
+        acknowledged = version;
+        if (version >= first + writes) writer.kill("SIGKILL");
+      });
+      await once(writer, "close");
+
+      expect(acknowledged).toBeGreaterThanOrEqual(first + writes);
+      expect((await read())?.version).toBeGreaterThanOrEqual(acknowledged);
+      expectWhole();
+    }
   });
 
   it("opens as each of the SQL statements found it on the disk", async () => {
@@ -123,8 +146,8 @@ describe("a record on disk", () => {
       expect(() => RecordFile.open(file, noon)).toThrow(
         /^another run is at work with the record .*record\.sqlite$/,
       );
-      const open = `import { RecordFile } from "./local/run/record-file.ts"; RecordFile.open(${JSON.stringify(file)}, new Date())`;
-      expect(spawnSync(process.execPath, ["--input-type=module", "--eval", open]).status).toBe(1);
+      const [code] = await once(child("second-holder.ts"), "close");
+      expect(code).toBe(1);
       expect(await holds.write(aRecord())).toBe(true);
     });
   });
