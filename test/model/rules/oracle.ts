@@ -61,7 +61,10 @@ export const silencedUntil = (known: Known): Date => {
 
 /** Whether a write begins a breather; a resume ends one sooner. */
 export const beginsBreather = ({ quiet: old }: ScopeRecord, { quiet: now }: ScopeRecord): boolean =>
-  now?.kind === "breather" && !(old?.kind === "breather" && old.since.getTime() === now.since.getTime());
+  now?.kind === "breather" &&
+  // One that is resumed by a clock that is behind has no length.
+  now.until > now.since &&
+  !(old?.kind === "breather" && old.since.getTime() === now.since.getTime());
 
 export const isPaused = (known: Known, now: Date): boolean =>
   records(known).some(({ quiet }) => quiet?.kind === "paused" && quiet.until > now);
