@@ -7,12 +7,18 @@ type Variables = Readonly<Record<string, string | undefined>>;
 export function environmentProxy(env: Variables, hostname: string): ClusterAccess["proxy"] {
   const given = Object.entries(env).flatMap(([name, value]) => (value ? [[name, value] as const] : []));
   const proxies = given.filter(([name]) => /^https?_proxy$/i.test(name));
-  if (proxies.length === 0 || isLoopback(hostname)) return undefined;
-  return Object.fromEntries([
-    ...proxies.map(([name, value]) => [name, addressIn(name, value)]),
-    ...given.filter(([name]) => /^no_proxy$/i.test(name)),
-  ]);
+  const exempt = given.filter(([name]) => /^no_proxy$/i.test(name));
+  const needsNone = isLoopback(hostname) || exempt.some(([, hosts]) => names(hosts, hostname));
+  if (proxies.length === 0 || needsNone) return undefined;
+  return Object.fromEntries([...proxies.map(([name, value]) => [name, addressIn(name, value)]), ...exempt]);
 }
+
+/** A proxy that could not be used does not matter to a host that needs none. What is not a name, Node.js compares. */
+const names = (hosts: string, hostname: string): boolean =>
+  hosts
+    .split(/[\s,]+/)
+    .map((host) => host.replace(/^\*?\./, ""))
+    .some((host) => host === "*" || hostname === host || (host !== "" && hostname.endsWith(`.${host}`)));
 
 /** Node.js ignores `proxy:3128`, which other tools take, and `socks5:`; of an address that is none it prints the password. */
 function addressIn(name: string, proxy: string): string {

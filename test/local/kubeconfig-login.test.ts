@@ -128,6 +128,20 @@ describe("logging in by kubeconfig", () => {
     expect(String(error)).not.toContain("cret");
   });
 
+  it("does not matter where NO_PROXY names the host, whatever proxy there is", async () => {
+    vi.stubEnv("HTTPS_PROXY", "socks5://proxy.example:1080");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const proxyFor = async (hosts: string) => {
+      vi.stubEnv("NO_PROXY", hosts);
+      const { proxy } = await loginOf(configOf({ server: "https://cluster.example" }, {})).access();
+      return proxy;
+    };
+    for (const hosts of ["*", "a.b cluster.example", ".example", "*.example,a.b"])
+      expect(await proxyFor(hosts), hosts).toBeUndefined();
+    for (const hosts of ["ter.example", "a.cluster.example", ","])
+      await expect(proxyFor(hosts), hosts).rejects.toThrow("HTTP proxy");
+  });
+
   it("sends its calls to the proxy", async () => {
     const asked: unknown[] = [];
     const proxy = createServer((request, response) => response.end(String(asked.push(request.url))));
