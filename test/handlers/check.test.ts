@@ -114,4 +114,15 @@ describe("each function", () => {
       write: { works: false, because: "not authorized" },
     });
   });
+
+  it("reports no pause of a NodePool that the settings leave out", async () => {
+    const world = new World({ scope: "nodepool", nodePools: { only: [], except: ["gpu"] } });
+    const quiet = aQuiet("paused", { until: after(noon, hours(1)) });
+    for (const scope of ["nodepool/gpu", "nodepool/web"] as const)
+      await world.holds.put(aRecord({ scope, quiet }));
+    const check = orCheck(world.ports, inspecting(), async () => {});
+    expect(await check({ do: "check" }, context)).toMatchObject({
+      record: { pauses: [{ scope: "nodepool/web" }] },
+    });
+  });
 });

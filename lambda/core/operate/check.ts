@@ -2,7 +2,7 @@ import { after, type Duration, hours } from "../duration.ts";
 import { BrokenSetupError, messageOf } from "../errors.ts";
 import type { CallContext, PassPorts, Ports } from "../ports.ts";
 import { untilOf } from "../requests.ts";
-import { isOfRules, type Rules } from "../rules.ts";
+import { type Rules, whyLeftOut } from "../rules.ts";
 import { type Scope, wholeCluster } from "../scope.ts";
 
 /** One link, checked from inside: what was found, or why it does not work. */
@@ -80,8 +80,8 @@ async function readHolds(context: CheckContext, now: Date) {
   });
   const pauses = records.flatMap(({ scope, quiet }): PresentPause[] => {
     if (quiet?.kind !== "paused" || quiet.until <= now) return [];
-    // A NodePool's has no effect once the setting scope has changed.
-    if (scope !== wholeCluster && !isOfRules(context.rules, scope)) return [];
+    // Of the scopes that the settings leave out, only a pause of the whole cluster has an effect.
+    if (scope !== wholeCluster && whyLeftOut(context.rules, scope)) return [];
     const { since, until, because } = quiet;
     return [{ scope, since, until, because }];
   });
