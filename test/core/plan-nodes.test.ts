@@ -9,7 +9,6 @@ import {
   nextDriftEnd,
   nodesWithJobs,
   planNodes,
-  roomsOf,
   type ScopeView,
 } from "../../lambda/core/plan-nodes.ts";
 import type { SeenNode } from "../../lambda/core/ports.ts";
@@ -51,26 +50,6 @@ const ofYounger = aNode("of-younger", markOf(younger));
 const usersAnnotation = aNode("annotated", { annotations: { [annotation]: "true" } });
 const excluded = aNode("excluded", { labels: { [holdLabel]: "never" } });
 const all = [bare, marked, ofOlder, ofYounger, usersAnnotation, excluded];
-
-it("a node has what its NodeClaim reports, and stays for two minutes after it opened, or where it is not ours", () => {
-  const { node: _, ...unnamed } = aClaim("unnamed", { openedAt: at(-1.9), consolidatable: "not yet" });
-  const claims = [unnamed, aClaim("marked", { openedAt: at(-2) }), aClaim("annotated")];
-  const rooms = roomsOf({ at: at(0), nodes: all, claims }, someRules(), at(0));
-  const none = { allocatable: {}, labels: {}, taints: [], isOpen: false };
-  expect(rooms).toMatchObject([
-    { name: "claim-unnamed", ...none, stays: true, consolidatable: "not yet" },
-    { name: "marked", ...none, stays: false },
-    { name: "annotated", ...none, stays: true },
-  ]);
-});
-
-it("a node has the labels of its NodeClaim, and those that somebody gave it later", () => {
-  const claimed = { allocatable: {}, labels: { zone: "a", pool: "web" }, taints: [], isOpen: true };
-  const node = aNode("labelled", { labels: { zone: "a", disk: "ssd" } });
-  const claims = [aClaim("labelled", { room: claimed })];
-  const [room] = roomsOf({ at: at(0), nodes: [node], claims }, someRules(), at(0));
-  expect(room?.labels).toEqual({ zone: "a", pool: "web", disk: "ssd" });
-});
 
 it("a new node with the name of one that was let go is marked, before the pods are read again", () => {
   const account = { at: at(-1), nodes: 1, pauses: noPauses, wasted: {}, leftAlone: {} };

@@ -51,7 +51,7 @@ describe("a node is superfluous where its pods fit on another one", () => {
     expect(isSuperfluous(room("other"), { needs: apart(3), pods: 2, others: 1 })).toBe(true);
   });
 
-  it("not by what nobody knows", () => {
+  it("not where its pod has a need that is not read", () => {
     expect(movesTo(room("other"), { isUnknown: true })).toBe(false);
   });
 });
