@@ -41,8 +41,8 @@ export type Needs = Readonly<{
   /** The labels of a node must match one of these. */
   nodes: readonly LabelSelector[];
   tolerations: readonly Toleration[];
-  /** It must stay in the zone of its node: its volume is there, or its group is spread over zones. */
-  isOfZone?: boolean;
+  /** Labels of which its next node must have the same value: its volume or its group is there, or is spread by them. */
+  within?: readonly string[];
   /** At most so many pods of this group may be on a node. */
   apart?: Readonly<{ group: string; most: number }> | undefined;
   /** It needs something that is not read here, so nobody knows where it fits. */
@@ -100,7 +100,7 @@ export function superfluousNodes(
   for (const place of order) {
     if (place.isTaken || place.room.stays) continue;
     byRoom.splice(byRoom.indexOf(place), 1);
-    if (placeAll(podsIn(place), byRoom, place.room.labels[zoneLabel])) superfluous.push(place.room);
+    if (placeAll(podsIn(place), byRoom, place.room)) superfluous.push(place.room);
     else insert(byRoom, place);
   }
   return superfluous;
@@ -120,16 +120,14 @@ function count(groups: Place["groups"], { apart }: Needs, sign: 1 | -1): void {
   if (apart) groups.set(apart.group, (groups.get(apart.group) ?? 0) + sign);
 }
 
-const zoneLabel = "topology.kubernetes.io/zone";
-
 const usedCpu = ({ room, free }: Place): number => (room.allocatable.cpu ?? 0) - (free.cpu ?? 0);
 const byFreeCpu = (a: Place, b: Place): number => (a.free.cpu ?? 0) - (b.free.cpu ?? 0);
 
 /** Places all pods, the largest first, or none. */
-function placeAll(pods: readonly Bound[], byRoom: Place[], zone: string | undefined): boolean {
+function placeAll(pods: readonly Bound[], byRoom: Place[], from: Room): boolean {
   const placed: { pod: Bound; place: Place; wasTaken: boolean }[] = [];
   for (const pod of pods.toSorted((a, b) => (b.requests.cpu ?? 0) - (a.requests.cpu ?? 0))) {
-    const place = pod.needs.isUnknown ? undefined : findPlace(pod, byRoom, zone);
+    const place = pod.needs.isUnknown ? undefined : findPlace(pod, byRoom, from);
     if (!place) {
       for (const one of placed.toReversed()) {
         add(byRoom, one.place, one.pod, -1);
@@ -144,11 +142,12 @@ function placeAll(pods: readonly Bound[], byRoom: Place[], zone: string | undefi
   return true;
 }
 
-function findPlace(pod: Bound, byRoom: readonly Place[], zone: string | undefined): Place | undefined {
+function findPlace(pod: Bound, byRoom: readonly Place[], from: Room): Place | undefined {
+  const { within = [] } = pod.needs;
+  const isWithin = ({ labels }: Room) => within.every((label) => labels[label] === from.labels[label]);
   for (let i = firstWith(byRoom, pod.requests.cpu ?? 0); i < byRoom.length; i++) {
     const place = byRoom[i];
-    if (!place || (pod.needs.isOfZone && place.room.labels[zoneLabel] !== zone)) continue;
-    if (fits(pod, place)) return place;
+    if (place && isWithin(place.room) && fits(pod, place)) return place;
   }
   return undefined;
 }

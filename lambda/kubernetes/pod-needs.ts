@@ -111,21 +111,21 @@ function needsOf(metadata: Pod["metadata"], spec: Pod["spec"]): Needs {
   const together = affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   // Karpenter counts like this, too: it could launch a node, which has none of them.
   const apart = [...anti, ...spread].find(({ topologyKey }) => topologyKey === hostname);
-  const topologies = [...spread, ...anti].map(({ topologyKey }) => topologyKey);
+  const hasVolume = volumes.some(
+    ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral,
+  );
+  const topologies = [...spread, ...anti, ...together].map(({ topologyKey }) => topologyKey);
+  const within = [...topologies.filter((key) => key !== hostname), ...(hasVolume ? [zone] : [])];
   const isUnknown =
     hasHostPort ||
     spec.resourceClaims.length > 0 ||
     terms.some(({ matchFields }) => matchFields.length > 0) ||
     nodes.flat().some(({ operator }) => !operators.includes(operator)) ||
-    together.length > 0 ||
-    topologies.some((key) => key !== hostname && key !== zone);
-  const hasVolume = volumes.some(
-    ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral,
-  );
+    together.some(({ topologyKey }) => topologyKey === hostname);
   return {
     nodes: nodes.length > 0 ? nodes : [selected],
     tolerations,
-    ...((hasVolume || topologies.includes(zone)) && { isOfZone: true }),
+    ...(within.length > 0 && { within }),
     ...(apart && {
       apart: {
         group: `${metadata.namespace}/${JSON.stringify(apart.labelSelector ?? {})}`,

@@ -37,9 +37,13 @@ describe("a node is superfluous where its pods fit on another one", () => {
   });
 
   it("by its zone, if they must stay in theirs", () => {
-    const inOther = { isOfZone: true };
-    expect(movesTo(room("other", inZone("a")), inOther, inZone("a"))).toBe(true);
-    expect(movesTo(room("other", inZone("b")), inOther, inZone("a"))).toBe(false);
+    const ofZone = { within: ["topology.kubernetes.io/zone"] };
+    expect(movesTo(room("other", inZone("a")), ofZone, inZone("a"))).toBe(true);
+    expect(movesTo(room("other", inZone("b")), ofZone, inZone("a"))).toBe(false);
+    const ofRackToo = { within: [...ofZone.within, "rack"] };
+    const inRack = { labels: { ...inZone("a").labels, rack: "1" } };
+    expect(movesTo(room("other", inZone("a")), ofRackToo, inRack)).toBe(false);
+    expect(movesTo(room("other", inRack), ofRackToo, inRack)).toBe(true);
   });
 
   it("by how many of their group are there already", () => {

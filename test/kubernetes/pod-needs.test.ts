@@ -193,16 +193,20 @@ describe("a pod may be placed", () => {
   });
 
   it.each([
-    ["with a claimed volume", { volumes: [{ persistentVolumeClaim: { claimName: "data" } }] }],
-    ["with a volume of its own", { volumes: [{ ephemeral: {} }] }],
-    ["that is spread over zones", spread(zone)],
-  ])("in its zone only, %s", (_, spec) => {
-    expect(needsOf(spec).isOfZone).toBe(true);
+    ["with a claimed volume", { volumes: [{ persistentVolumeClaim: { claimName: "data" } }] }, zone],
+    ["with a volume of its own", { volumes: [{ ephemeral: {} }] }, zone],
+    ["that is spread over zones", spread(zone), zone],
+    ["that is spread over racks", spread("rack"), "rack"],
+    ["that must be apart from others by rack", near("podAntiAffinity", "rack"), "rack"],
+    ["that must be in the zone of others", near("podAffinity", zone), zone],
+  ])("where it is, by a label, %s", (_, spec, label) => {
+    const { within, isUnknown } = needsOf(spec);
+    expect([within, isUnknown]).toEqual([[label], undefined]);
   });
 
   it("in any zone where its volumes move with it", () => {
     expect(needsOf({ volumes: [{ emptyDir: {} }, { configMap: { name: "x" } }] })).not.toHaveProperty(
-      "isOfZone",
+      "within",
     );
   });
 
@@ -224,9 +228,7 @@ describe("a pod may be placed", () => {
   it.each([
     ["fields of a node", affinity({ matchFields: [{}] })],
     ["a label to be a large number", affinity(oneOf("cores", "Gt", "8"))],
-    ["the same place as another pod", near("podAffinity", host)],
-    ["another topology", spread("rack")],
-    ["to be apart in another topology", near("podAntiAffinity", "rack")],
+    ["the node of another pod", near("podAffinity", host)],
     ["a port of the host", { containers: [{ ports: [{ containerPort: 80 }, { hostPort: 80 }] }] }],
     ["a device that is claimed", { resourceClaims: [{ name: "gpu" }] }],
   ])("nobody knows where, if it needs %s", (_, spec) => {
