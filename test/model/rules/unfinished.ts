@@ -28,6 +28,8 @@ export type Unfinished = Readonly<{
   needs: readonly string[];
   isForSweeps?: true;
   isClosing?: true;
+  /** Because its hold is over. */
+  isOver?: true;
 }>;
 
 type Facts = Readonly<{
@@ -55,7 +57,7 @@ function* ofRecord({ world, skew }: Facts, known: Known): Generator<Unfinished> 
   if (!hold) return;
   const isOver = hold.ended || isSurelyFree(known, world.time, skew);
   if (isOver && !mayBeMarked(hold, record, after(world.time, -2 * skew)))
-    yield { scope, text: `hold ${hold.id} is over`, needs: ["patch", "get"], isClosing: true };
+    yield { scope, text: `hold ${hold.id} is over`, needs: ["patch", "get"], isClosing: true, isOver: true };
   const end = isHeld && heldUntil(known, world.time);
   if (!end || !isHeld) return;
   const latest = after(end > after(world.time, skew) ? end : after(world.time, skew), minutes(2));
@@ -86,7 +88,7 @@ function* ofNode({ world, karpenter, records, holds, skew }: Facts, node: NodeVi
   if (marked && marked === hold?.id) {
     const isFree = hold.ended || isSurelyFree(known, time, skew);
     if (isFree || settings.mode === "observe")
-      yield { scope, text: `${name} is marked for ${marked}`, needs };
+      yield { scope, text: `${name} is marked for ${marked}`, needs, isOver: true };
   }
   if (!isSurelyHeld(known, time, skew) || settings.mode === "observe") return;
   const driftedAt = karpenter.driftedAt(instance);

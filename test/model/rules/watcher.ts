@@ -9,6 +9,7 @@ import { HoldRules } from "./hold-rules.ts";
 import { scopesOf } from "./inputs.ts";
 import { must } from "./must.ts";
 import { NodeRules } from "./node-rules.ts";
+import { heldUntil } from "./oracle.ts";
 import { overdue, type Seen } from "./pays-rules.ts";
 import { RecordRules } from "./record-rules.ts";
 import { Records, type Written } from "./records.ts";
@@ -106,15 +107,22 @@ export class Watcher {
     const facts = () => ({ by: by.name, before, record, from, to, settings: by.settings });
     const written: Written = { by, scope, before, record, from, to, known, facts };
     this.#leaveToOthers(by, scope);
+    // A launch that was not recorded held until after the plan: when its time is over by the write, the next pass ends it.
+    if (heldUntil(this.#records.known(scope), from))
+      this.#forget(by, (one) => one.scope === scope && one.isOver);
     this.#recordRules.check(written);
     this.#holds.check(written);
   }
 
   /** A hold is closed only where no other function has written meanwhile: this one has seen that it is over, too. */
   #leaveToOthers(writer: Invocation, scope: Scope): void {
-    for (const [by, found] of this.#passes)
-      for (const [text, one] of found)
-        if (by !== writer && one.scope === scope && one.isClosing) found.delete(text);
+    for (const by of this.#passes.keys())
+      if (by !== writer) this.#forget(by, (one) => one.scope === scope && one.isClosing);
+  }
+
+  #forget(by: Invocation, isExcused: (one: Unfinished) => boolean | undefined): void {
+    const found = this.#passes.get(by);
+    for (const [text, one] of found ?? []) if (isExcused(one)) found?.delete(text);
   }
 
   #watchPasses(): void {
