@@ -24,7 +24,7 @@ export type Account = Readonly<{
   /** How many nodes were open and not superfluous; only for figures, and missing before the first look. */
   needed?: number;
   pauses: Pauses;
-  /** The time that nodes have wasted because they are larger than their pods need, by name; 0 of one that has its turn. */
+  /** The time that nodes have wasted because they are larger than their pods need, by name; 0 of others that have their turn. */
   wasted: Readonly<Record<string, Duration>>;
   /** When nodes were let go, by name. */
   letGo: Readonly<Record<string, Date>>;
