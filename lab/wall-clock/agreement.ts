@@ -18,10 +18,10 @@ const largestShare = 1 / 3;
  * Compares a run on the wall clock with repeated runs of its trace in virtual time. Chance moves all figures, so the wall
  * clock's must be near to the range of the others: the node time within a share, and each launched node may come and go
  * later by what pods waited longer on the wall clock: so busy was the machine. Launches and evictions are small numbers: a
- * tenth apart, or so many launches by chance, of which one brings or takes the time of one node, or the three pods that one
- * more removal evicts.
+ * tenth apart, or one launch by chance, which brings or takes the time of one node, or the three pods that one more
+ * removal evicts.
  */
-export function agreementOf(wall: Counted, virtual: readonly Counted[], byChance = 1): Agreement {
+export function agreementOf(wall: Counted, virtual: readonly Counted[]): Agreement {
   const valuesOf = (name: keyof Counted) => virtual.map((run) => run[name]);
   const usualWait = valuesOf("wait95").reduce((sum, wait) => sum + wait / virtual.length, 0);
   const late = (Math.max(0, wall.wait95 - usualWait) / 60) * wall.launched;
@@ -31,7 +31,7 @@ export function agreementOf(wall: Counted, virtual: readonly Counted[], byChance
   const allowed = Math.min(largestShare, allowedShare + (late + timeOfOne) / wall.nodeMinutes);
   const slackOf = {
     nodeMinutes: allowed * wall.nodeMinutes,
-    launched: Math.max(byChance, 0.1 * wall.launched),
+    launched: Math.max(1, 0.1 * wall.launched),
     evicted: Math.max(3, 0.1 * wall.evicted),
   };
   const names = ["nodeMinutes", "launched", "evicted"] as const;

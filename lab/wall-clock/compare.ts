@@ -7,7 +7,7 @@ import { playInVirtualTime } from "./virtual.ts";
 export async function compare(played: Played, chances: number): Promise<Agreement> {
   const virtual: Counted[] = [];
   for (let chance = 1; chance <= chances; chance++) virtual.push(await countedInVirtualTime(played, chance));
-  return agreementOf(countedOnWallClock(played), virtual, played.byChance);
+  return agreementOf(countedOnWallClock(played), virtual);
 }
 
 export async function countedInVirtualTime(played: Played, chance: number): Promise<Counted> {

@@ -22,8 +22,6 @@ export type Trial = Readonly<{
   seed: number;
   share: number;
   karpenter?: string;
-  /** How many launches more or less chance decides; one, if not given. */
-  byChance?: number;
 }>;
 
 /** What one arm recorded; `from` and `to` bound what is counted. */

@@ -38,7 +38,7 @@ export const short = {
     lasts: 420,
     services: [
       ...services,
-      { name: "shop", replicas: 10, cpu: "900m", surge: 1, changes: [{ at: 60 }, { at: 200 }] },
+      { name: "shop", replicas: 10, cpu: "900m", surge: 1, changes: [{ at: 60 }, { at: 140 }] },
     ],
     jobs: [],
   }),

@@ -18,11 +18,10 @@ const [pays, nativePays] = ["auto-2m-10s", "consolidate-after-2m"] as const;
 const trials: readonly Trial[] = [
   // While it is held: what follows a hold's end is up to where Karpenter's loop stands.
   { trace: "dense", arm: hold, seed: 1, share: 0.28 },
+  { trace: "rollout", arm: hold, seed: 1, share: 0.38 },
   { trace: "vary", arm: hold, seed: 1, share: 0.6 },
   { trace: "roll", arm: hold, seed: 1, share: 0.9 },
   { trace: "roll", arm: alone, seed: 1, share: 0.9 },
-  // Chance decides whether the second rollout meets nodes that are just released, and so two launches.
-  { trace: "rollout", arm: hold, seed: 1, share: 0.7, byChance: 2 },
   { trace: "single", arm: hold, seed: 1, share: 0.6 },
   { trace: "shrink", arm: hold, seed: 1, share: 0.6 },
   { trace: "shrink", arm: pays, seed: 1, share: 0.8 },
