@@ -74,7 +74,9 @@ export class RecordRules {
       must(mayStart, "the cap counts from the first of all launches without a break", facts);
     } else if (now && old) {
       must(now.lastLaunchAt >= old.lastLaunchAt, "the last launch never moves back", facts);
-      must(!isForgotten(from), "a launch hold that was over long ago counts no more", facts);
+      // One that starts at the very time of the former start has followed it.
+      const isNew = isBetween(now.startedAt, from, to);
+      must(isNew || !isForgotten(from), "a launch hold that was over long ago counts no more", facts);
     }
     if (now && !isSame(now.lastLaunchAt, old?.lastLaunchAt)) {
       const at = now.lastLaunchAt;
