@@ -25,7 +25,6 @@ import emulator_refusals  # noqa: E402
 import emulator_aws_behaviour  # noqa: E402
 import emulator_eks  # noqa: E402
 import emulator_network  # noqa: E402
-import emulator_new_roles  # noqa: E402
 import emulator_schedules  # noqa: E402
 import emulator_simulations  # noqa: E402
 import emulator_stacks  # noqa: E402
@@ -185,16 +184,18 @@ always_strict(lambda_runtime, "execution_credentials")
 scheduler._SCHEDULE_TICK_INTERVAL = 1  # seconds; MiniStack's 10 would make one-shots up to 10 s late
 send_events("RunInstances", "pending", "running")
 send_events("TerminateInstances", "shutting-down", "terminated")
-emulator_alarms.begin()
-emulator_redrive.begin()
-emulator_refusals.begin()
-emulator_aws_behaviour.begin()
-emulator_eks.begin()
-emulator_network.begin()
-emulator_new_roles.begin()
-emulator_schedules.begin()
-emulator_simulations.begin()
-emulator_stacks.begin()
+for part in (
+    emulator_alarms,
+    emulator_redrive,
+    emulator_refusals,
+    emulator_aws_behaviour,
+    emulator_eks,
+    emulator_network,
+    emulator_schedules,
+    emulator_simulations,
+    emulator_stacks,
+):
+    part.begin()
 signal.signal(signal.SIGUSR1, enforce)
 signal.signal(signal.SIGUSR2, relax)
 app.main()

@@ -63,8 +63,6 @@ export class Emulator {
     this.endpoint = `http://127.0.0.1:${port}`;
     this.#processes = new Processes("emulator");
     this.folder = this.#processes.folder;
-    // In Lambda no package.json is above a function's code; ours would turn its scripts into modules.
-    writeFileSync(join(this.folder, "package.json"), "{}");
     this.#ahead = join(this.folder, "cloudwatch-ahead");
     writeFileSync(this.#ahead, "0");
     this.#behaviourFile = join(this.folder, "behaviour");
@@ -99,7 +97,7 @@ export class Emulator {
   }
 
   #run(python: string): void {
-    // Functions are unpacked below this folder; their files must not be read as ES modules.
+    // Functions are unpacked below this folder. As in Lambda, no package.json may turn their scripts into ES modules.
     writeFileSync(join(this.folder, "package.json"), JSON.stringify({ type: "commonjs" }));
     const started = this.#processes.start("emulator", python, [join(import.meta.dirname, "emulator.py")], {
       PROGRAMS: dirname(program("kubectl")),
