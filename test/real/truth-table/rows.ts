@@ -29,7 +29,7 @@ export type Row = Readonly<{
 }>;
 
 /** Static NodePools (`spec.replicas`), behind the feature gate `StaticCapacity`. */
-export const staticPools = "1.8.0";
+const staticPools = "1.8.0";
 
 /** Keeps the rows that this version of Karpenter can show. */
 export const shownBy = <R extends Readonly<{ since?: string }>>(version: string, rows: readonly R[]): R[] =>
@@ -155,7 +155,8 @@ const notBlocked: readonly Row[] = [
     name: "delete-pool",
     what: "`kubectl delete nodepool`",
     course,
-    trigger: (world) => world.deletePool("delete-pool"),
+    trigger: async ({ plane }) =>
+      void (await plane.kubectl(["delete", "nodepool", "--wait=false", "delete-pool"])),
   },
   {
     ...ofStaticPool,

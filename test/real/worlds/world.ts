@@ -1,10 +1,4 @@
-import {
-  CoreV1Api,
-  CustomObjectsApi,
-  type KubernetesObject,
-  KubernetesObjectApi,
-  type V1Node,
-} from "@kubernetes/client-node";
+import { CoreV1Api, type KubernetesObject, KubernetesObjectApi, type V1Node } from "@kubernetes/client-node";
 import { ControlPlane, type Plane } from "../engines/control-plane.ts";
 import { type NodePool, nodePool, startKarpenter } from "../engines/karpenter.ts";
 import { patience, until } from "../engines/processes.ts";
@@ -18,20 +12,16 @@ export type Workload = Readonly<{
   spread?: boolean;
 }>;
 
-const karpenterApi = { group: "karpenter.sh", version: "v1" } as const;
-
 /** A cluster with real Karpenter, and its users' actions. */
 export class World<P extends Plane = ControlPlane> {
   readonly plane: P;
   readonly core: CoreV1Api;
   readonly #objects: KubernetesObjectApi;
-  readonly #custom: CustomObjectsApi;
 
   private constructor(plane: P) {
     const config = plane.config("admin");
     this.plane = plane;
     this.core = config.makeApiClient(CoreV1Api);
-    this.#custom = config.makeApiClient(CustomObjectsApi);
     this.#objects = KubernetesObjectApi.makeApiClient(config);
   }
 
@@ -167,10 +157,6 @@ export class World<P extends Plane = ControlPlane> {
       node,
       value === null ? `${key}-` : `${key}=${value}`,
     ]);
-  }
-
-  async deletePool(name: string): Promise<void> {
-    await this.#custom.deleteClusterCustomObject({ ...karpenterApi, plural: "nodepools", name });
   }
 }
 
