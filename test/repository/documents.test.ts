@@ -1,7 +1,6 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Command } from "commander";
-import { load } from "js-yaml";
 import { describe, expect, it } from "vitest";
 import { commands } from "../../cli/command-line.ts";
 import { jobsOf } from "../real/runner/jobs.ts";
@@ -126,22 +125,6 @@ describe("links", () => {
     expect(named.length).toBeGreaterThan(5);
     expect(named.filter((path) => !existsSync(path))).toEqual([]);
   });
-});
-
-it.each(["bug", "feature"])("the issue form %s has what GitHub needs to show it", (form) => {
-  const file = `.github/ISSUE_TEMPLATE/${form}.yml`;
-  const { name, description, body } = Object(load(readFileSync(file, "utf8")));
-  expect([name, description]).toEqual([expect.any(String), expect.any(String)]);
-  expect(body.length).toBeGreaterThan(0);
-  for (const { type, id, attributes } of body) {
-    if (type === "markdown") expect(attributes).toEqual({ value: expect.any(String) });
-    else
-      expect([type, id, attributes.label]).toEqual([
-        expect.stringMatching(/^(input|textarea)$/),
-        expect.stringMatching(/^[\w-]+$/),
-        expect.any(String),
-      ]);
-  }
 });
 
 /** Why our command line would refuse a line; empty when it accepts it. */
