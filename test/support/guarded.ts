@@ -2,7 +2,7 @@ import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
 import { join } from "node:path";
 import { Writable } from "node:stream";
 
-export const guard = join(import.meta.dirname, "guard.sh");
+const guard = join(import.meta.dirname, "guard.sh");
 
 type Output = "ignore" | "inherit" | "pipe";
 

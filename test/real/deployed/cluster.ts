@@ -22,7 +22,7 @@ import { functionName, type Part, scheduleGroupName } from "../../../infra/names
 import { accessManifest } from "../../../lambda/cluster-access/manifest.ts";
 import { holderName, holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import type { Emulator } from "../emulator/emulator.ts";
-import type { EksPlane } from "../engines/eks-plane.ts";
+import type { ControlPlane } from "../engines/control-plane.ts";
 import { patience, until } from "../engines/processes.ts";
 import { Instances, karpentersTags, type Tags } from "./instances.ts";
 
@@ -34,13 +34,13 @@ type Answer = Readonly<{ failed: boolean; answer: Readonly<Record<string, unknow
 export class DeployedCluster {
   readonly name: string;
   readonly core: CoreV1Api;
-  readonly plane: EksPlane;
+  readonly plane: ControlPlane;
   readonly instances: Instances;
   readonly config: KubeConfig;
   readonly #emulator: Emulator;
   #nodes = 0;
 
-  constructor(emulator: Emulator, name: string, plane: EksPlane) {
+  constructor(emulator: Emulator, name: string, plane: ControlPlane) {
     this.#emulator = emulator;
     this.name = name;
     this.plane = plane;

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
 import type { Emulator } from "../emulator/emulator.ts";
-import type { EksPlane } from "../engines/eks-plane.ts";
 import { Shell } from "../runner/shell.ts";
 import { DeployedCluster } from "./cluster.ts";
 import { DeployedWorld } from "./world.ts";
@@ -20,7 +19,7 @@ export function useSmokeAccount(): () => SmokeAccount {
   let account: SmokeAccount | undefined;
   beforeAll(async () => {
     ({ emulator } = await DeployedWorld.start());
-    const plane: EksPlane = await emulator.createCluster("prod");
+    const plane = await emulator.createCluster("prod");
     account = {
       emulator,
       shell: new Shell(emulator.folder, { ...emulator.env, CI: "true" }),

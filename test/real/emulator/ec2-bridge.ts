@@ -2,7 +2,6 @@ import { createServer } from "node:https";
 import { json } from "node:stream/consumers";
 import { Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { selfSigned } from "../../support/self-signed.ts";
-import type { Plane } from "../engines/control-plane.ts";
 import type { World } from "../worlds/world.ts";
 
 /** Launches and terminates the instances of NodeClaims. */
@@ -45,7 +44,7 @@ const instanceKey = "proving-ground/instance";
  * named in the provider id of the NodeClaim and of its Node, terminated when the NodeClaim is deleted. Karpenter is
  * unchanged: the API server calls an admission webhook for what Karpenter writes. Returns a function that ends this.
  */
-export async function bridgeToEc2<P extends Plane>(world: World<P>, ec2: Ec2): Promise<() => Promise<void>> {
+export async function bridgeToEc2(world: World, ec2: Ec2): Promise<() => Promise<void>> {
   const tls = selfSigned();
   const https = createServer(tls, (request, response) => {
     const answer = async () => {

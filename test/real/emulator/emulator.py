@@ -1,7 +1,7 @@
 """An AWS emulator whose EKS clusters are real control planes, and whose EC2 sends the state changes of instances to the event bus.
 
 MiniStack runs k3s containers for EKS and sends no instance events. This file replaces those parts of it, which is why its
-version is pinned. emulator.ts starts it and reads one line of JSON for each control plane from its stdout.
+version is pinned. emulator.ts starts it, reads lines of JSON from its stdout, and starts the control planes that these ask for.
 SIGUSR1 turns the enforcement of IAM on, SIGUSR2 turns it off.
 """
 
@@ -28,7 +28,7 @@ import emulator_network  # noqa: E402
 import emulator_schedules  # noqa: E402
 import emulator_simulations  # noqa: E402
 import emulator_stacks  # noqa: E402
-from emulator_control_plane import ControlPlane, free_ports  # noqa: E402
+from emulator_control_plane import ControlPlane, free_port, report  # noqa: E402
 
 
 planes = {}
@@ -37,13 +37,7 @@ planes = {}
 def start_control_plane(_client, run_kwargs, _registries, webhook=None):
     plane = ControlPlane(run_kwargs["ports"]["6443/tcp"], webhook)
     planes[plane.id] = plane
-    server = f"https://127.0.0.1:{run_kwargs['ports']['6443/tcp']}"
-    report(server=server, kubeconfig=str(plane.kubeconfig))
     return plane
-
-
-def report(**fact):
-    print(json.dumps(fact), flush=True)
 
 
 def send_state(instances, state):
@@ -172,8 +166,8 @@ eks._get_ministack_network = lambda _client: None
 eks._k3s_gateway_host = lambda *_: "127.0.0.1"
 eks._k3s_registries_yaml = lambda *_: None
 eks._start_k3s_container = start_control_plane
-eks._extract_ca_cert = lambda plane: base64.b64encode((plane.folder / "certs/apiserver.crt").read_bytes()).decode()
-eks._next_port = lambda: free_ports(1)[0]
+eks._extract_ca_cert = lambda plane: base64.b64encode(plane.certificate()).decode()
+eks._next_port = free_port
 name_schedules_by_group()
 check_batches_as_single_actions()
 name_sources_of_events()

@@ -7,10 +7,9 @@ import {
   EKSClient,
   type VpcConfigRequest,
 } from "@aws-sdk/client-eks";
-import { type Duration, minutes } from "../../../lambda/core/duration.ts";
-import { guard } from "../../support/guarded.ts";
+import type { Duration } from "../../../lambda/core/duration.ts";
 import { buildControlPlane, buildPython, program } from "../engines/build.ts";
-import { EksPlane, type StartedPlane } from "../engines/eks-plane.ts";
+import { ControlPlane } from "../engines/control-plane.ts";
 import { onFreePorts } from "../engines/ports.ts";
 import { Processes, type Started, until } from "../engines/processes.ts";
 
@@ -42,9 +41,6 @@ const faults = [
 ] as const;
 export type AwsBehaviour = (typeof allAwsBehaviour)[number] | (typeof faults)[number];
 
-/** A control plane starts within this time, also on a busy machine. */
-const startsWithin = minutes(3);
-
 /** AWS on loopback: deploys the unchanged stack, runs its functions, enforces IAM on request. */
 export class Emulator {
   readonly endpoint: string;
@@ -52,8 +48,8 @@ export class Emulator {
   /** Environment variables with which AWS clients, the CDK CLI and our command line reach it. */
   readonly env: Readonly<Record<string, string>>;
   readonly #processes: Processes;
-  readonly #planes: StartedPlane[] = [];
-  readonly #clusters: EksPlane[] = [];
+  /** The control planes of its clusters, by port. */
+  readonly #planes = new Map<number, Promise<ControlPlane>>();
   readonly #ahead: string;
   readonly #behaviourFile: string;
   #iam = "relaxed";
@@ -101,7 +97,6 @@ export class Emulator {
     writeFileSync(join(this.folder, "package.json"), JSON.stringify({ type: "commonjs" }));
     const started = this.#processes.start("emulator", python, [join(import.meta.dirname, "emulator.py")], {
       PROGRAMS: dirname(program("kubectl")),
-      GUARD: guard,
       PATH: nodeFirst,
       GATEWAY_PORT: new URL(this.endpoint).port,
       BIND_HOST: "127.0.0.1",
@@ -128,9 +123,9 @@ export class Emulator {
   }
 
   /** An EKS cluster with a real control plane. */
-  async createCluster(name: string, resourcesVpcConfig: VpcConfigRequest = {}): Promise<EksPlane> {
+  async createCluster(name: string, resourcesVpcConfig: VpcConfigRequest = {}): Promise<ControlPlane> {
     const eks = this.client(EKSClient);
-    await eks.send(
+    const { cluster } = await eks.send(
       new CreateClusterCommand({
         name,
         roleArn: `arn:aws:iam::${account}:role/eks`,
@@ -141,26 +136,13 @@ export class Emulator {
         },
       }),
     );
-    let server: string | undefined;
-    await until(
-      `cluster ${name} to be active`,
-      async () => {
-        const { cluster } = await eks.send(new DescribeClusterCommand({ name }));
-        if (cluster?.status === "FAILED")
-          throw new Error(`cluster ${name} failed to start: see ${this.#started?.log}`);
-        server = cluster?.endpoint;
-        return cluster?.status === "ACTIVE";
-      },
-      startsWithin,
-    );
-    const port = new URL(server ?? "").port;
-    const find = () => this.#planes.find((each) => new URL(each.server).port === port);
-    // The API may answer before the emulator has printed its line.
-    await until(`the emulator to report ${name}`, async () => find() !== undefined, startsWithin);
-    const started = find();
-    if (!started) throw new Error(`the emulator does not report ${name} any more`);
-    const plane = new EksPlane(name, started);
-    this.#clusters.push(plane);
+    const port = Number(new URL(cluster?.endpoint ?? "").port);
+    await until(`the emulator to ask for the control plane of ${name}`, async () => this.#planes.has(port));
+    const plane = await this.#planes.get(port);
+    if (!plane) throw new Error(`${name} has no control plane`);
+    const isActive = async () =>
+      (await eks.send(new DescribeClusterCommand({ name }))).cluster?.status === "ACTIVE";
+    await until(`cluster ${name} to be active`, isActive);
     return plane;
   }
 
@@ -190,7 +172,8 @@ export class Emulator {
   }
 
   async stop(): Promise<void> {
-    for (const plane of this.#clusters) await plane.stop();
+    for (const plane of await Promise.allSettled(this.#planes.values()))
+      if (plane.status === "fulfilled") await plane.value.stop();
     await this.#processes.stopAll();
   }
 
@@ -203,7 +186,18 @@ export class Emulator {
     if (!line.startsWith("{")) return;
     const fact = JSON.parse(line);
     if (typeof fact.iam === "string") this.#iam = fact.iam;
-    if (typeof fact.server === "string") this.#planes.push(fact);
+    if (typeof fact.webhook === "string") this.#startPlane(fact.port, fact.webhook);
+    if (typeof fact.stopped === "number") void this.#planes.get(fact.stopped)?.then((plane) => plane.stop());
+  }
+
+  #startPlane(port: number, webhook: string): void {
+    const starting = ControlPlane.start({ port, webhook });
+    this.#planes.set(port, starting);
+    const file = join(this.folder, `${port}.kubeconfig`);
+    starting.then(
+      (plane) => replaceFile(file, readFileSync(plane.kubeconfig(), "utf8")),
+      () => {}, // createCluster reports it
+    );
   }
 }
 

@@ -17,36 +17,29 @@ export const tokenOf = (user: User): string => `login-of-${user}`;
 
 type Ports = Readonly<{ api: number; etcd: number; peer: number }>;
 
-/** A running control plane. */
-export interface Plane {
-  /** The folder for the logs and data of programs started on it. */
-  readonly folder: string;
-  readonly processes: Processes;
-  /** The path of an administrator's kubeconfig. */
-  kubeconfig(user: "admin"): string;
-  config(user: "admin"): KubeConfig;
-  kubectl(args: readonly string[]): Promise<string>;
-  stop(): Promise<void>;
-}
+/** At which port an EKS cluster has its API server, and the kubeconfig by which that asks who has logged in. */
+type OfEks = Readonly<{ port: number; webhook: string }>;
 
 /** etcd and kube-apiserver on loopback, with RBAC. */
-export class ControlPlane implements Plane {
+export class ControlPlane {
   readonly server: string;
   readonly processes: Processes;
   readonly #ports: Ports;
+  readonly #webhook: string | undefined;
   #apiServer: Started | undefined;
 
-  private constructor(ports: Ports) {
+  private constructor(ports: Ports, webhook?: string) {
     this.#ports = ports;
+    this.#webhook = webhook;
     this.server = `https://127.0.0.1:${ports.api}`;
     this.processes = new Processes("control-plane");
   }
 
   /** Builds what is needed and starts; it is ready when this returns. */
-  static async start(): Promise<ControlPlane> {
+  static async start(eks?: OfEks): Promise<ControlPlane> {
     await buildControlPlane();
     return onFreePorts(3, async ([api = 0, etcd = 0, peer = 0]) => {
-      const plane = new ControlPlane({ api, etcd, peer });
+      const plane = new ControlPlane({ api: eks?.port ?? api, etcd, peer }, eks?.webhook);
       try {
         plane.#writeFiles();
         plane.#startEtcd();
@@ -94,6 +87,8 @@ export class ControlPlane implements Plane {
       // Without a node lifecycle controller the not-ready taint would never be removed.
       "--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
       "--allow-privileged=true",
+      ...(this.#webhook ? [`--authentication-token-webhook-config-file=${folder}/webhook.yaml`] : []),
+      ...(this.#webhook ? ["--authentication-token-webhook-cache-ttl=0s"] : []),
     ]);
     await this.processes.until("the API server to be ready", () => isReady(this));
   }
@@ -123,12 +118,12 @@ export class ControlPlane implements Plane {
   }
 
   /** The path of this user's kubeconfig. */
-  kubeconfig(user: User): string {
+  kubeconfig(user: User = "admin"): string {
     return join(this.folder, `${user}.kubeconfig`);
   }
 
   /** The same, loaded. */
-  config(user: User): KubeConfig {
+  config(user: User = "admin"): KubeConfig {
     return loadConfig(this.kubeconfig(user));
   }
 
@@ -138,13 +133,16 @@ export class ControlPlane implements Plane {
 
   /** Runs kubectl, by default as the administrator. */
   async kubectl(args: readonly string[], user: User = "admin"): Promise<string> {
-    return runKubectl(this.kubeconfig(user), args);
+    const options = { maxBuffer: 64 * 1024 * 1024 };
+    const command = ["--kubeconfig", this.kubeconfig(user), ...args];
+    return (await promisify(execFile)(program("kubectl"), command, options)).stdout;
   }
 
   #writeFiles(): void {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const pem = privateKey.export({ type: "pkcs1", format: "pem" });
     writeFileSync(join(this.folder, "service-accounts.key"), pem, { mode: 0o600 });
+    if (this.#webhook) writeFileSync(join(this.folder, "webhook.yaml"), this.#webhook);
     const both = ["admin", "holder"] as const;
     const tokens = both.map((user, i) => `${tokenOf(user)},${user},${i},"${users[user].join(",")}"\n`);
     writeFileSync(join(this.folder, "tokens.csv"), tokens.join(""), { mode: 0o600 });
@@ -174,7 +172,7 @@ function revisionOf(answer: unknown): string {
   return header.revision;
 }
 
-const isReady = (plane: Plane): Promise<boolean> =>
+const isReady = (plane: ControlPlane): Promise<boolean> =>
   plane.kubectl(["get", "--raw", "/readyz"]).then(
     () => true,
     () => false,
@@ -184,10 +182,4 @@ export function loadConfig(kubeconfig: string): KubeConfig {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig);
   return config;
-}
-
-export async function runKubectl(kubeconfig: string, args: readonly string[]): Promise<string> {
-  const options = { maxBuffer: 64 * 1024 * 1024 };
-  const command = ["--kubeconfig", kubeconfig, ...args];
-  return (await promisify(execFile)(program("kubectl"), command, options)).stdout;
 }

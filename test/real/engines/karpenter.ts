@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { buildKarpenter, buildKubelet, newestKarpenter, program } from "./build.ts";
-import type { Plane } from "./control-plane.ts";
+import type { ControlPlane } from "./control-plane.ts";
 import { onFreePorts } from "./ports.ts";
 import type { Started } from "./processes.ts";
 
@@ -25,7 +25,7 @@ export type NodePool = Readonly<{
 }>;
 
 /** Scheduler, controllers, a kubelet for every node, and Karpenter itself, on a control plane. */
-export async function startKarpenter(plane: Plane, version = newestKarpenter): Promise<void> {
+export async function startKarpenter(plane: ControlPlane, version = newestKarpenter): Promise<void> {
   const stages = await buildKubelet();
   const crds = await buildKarpenter(version);
   await applyCrds(plane, crds);
@@ -41,7 +41,7 @@ export async function startKarpenter(plane: Plane, version = newestKarpenter): P
   });
 }
 
-function startAll(plane: Plane, version: string, stages: string, ports: readonly number[]): Started[] {
+function startAll(plane: ControlPlane, version: string, stages: string, ports: readonly number[]): Started[] {
   const [scheduler, controllers, kubelet, metrics, health] = ports;
   const { processes, folder } = plane;
   const config = `--kubeconfig=${plane.kubeconfig("admin")}`;
@@ -107,7 +107,7 @@ const isOk = (url: string): Promise<boolean> =>
     () => false,
   );
 
-async function applyCrds(plane: Plane, folder: string): Promise<void> {
+async function applyCrds(plane: ControlPlane, folder: string): Promise<void> {
   await plane.kubectl(["apply", "--server-side", "-f", folder]);
   const crds = ["nodepools.karpenter.sh", "nodeclaims.karpenter.sh", "kwoknodeclasses.karpenter.kwok.sh"];
   const names = crds.map((crd) => `crd/${crd}`);

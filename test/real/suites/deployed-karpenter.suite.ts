@@ -5,7 +5,6 @@ import type { DeployedCluster } from "../deployed/cluster.ts";
 import { karpentersTags } from "../deployed/instances.ts";
 import { DeployedWorld } from "../deployed/world.ts";
 import { bridgeToEc2 } from "../emulator/ec2-bridge.ts";
-import type { EksPlane } from "../engines/eks-plane.ts";
 import { until } from "../engines/processes.ts";
 import { World } from "../worlds/world.ts";
 
@@ -22,7 +21,7 @@ Differences from AWS, in addition to those in deployed.suite.ts:
 describe("the deployed holder and real Karpenter", () => {
   let account: DeployedWorld;
   let prod: DeployedCluster;
-  let world: World<EksPlane>;
+  let world: World;
   let endBridge: () => Promise<void>;
 
   beforeAll(async () => {

@@ -16,14 +16,11 @@ describe("a holder whose network is in its own stack, for a cluster with a priva
   beforeAll(async () => {
     world = await DeployedWorld.start(allAwsBehaviour, app);
     const { emulator } = world;
-    // The suite itself must reach its API server.
-    emulator.setBehaviour(allAwsBehaviour.filter((one) => one !== "endpoints-closed"));
     await emulator.relaxIam();
     const plane = await emulator.createCluster(name, {
       endpointPublicAccess: false,
       endpointPrivateAccess: true,
     });
-    emulator.setBehaviour(allAwsBehaviour);
     const described = await emulator.client(EKSClient).send(new DescribeClusterCommand({ name }));
     settings = { securityGroup: described.cluster?.resourcesVpcConfig?.clusterSecurityGroupId ?? "" };
     cluster = new DeployedCluster(emulator, name, plane);

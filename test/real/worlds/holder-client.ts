@@ -5,11 +5,11 @@ import type { KubernetesClient } from "../../../lambda/kubernetes/client.ts";
 import { kubeconfigLogin } from "../../../local/run/kubeconfig-login.ts";
 import { manifestYaml, type RightsFor } from "../../../local/run/manifest-yaml.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
-import type { Plane } from "../engines/control-plane.ts";
+import type { ControlPlane } from "../engines/control-plane.ts";
 import type { World } from "./world.ts";
 
 /** Applies the holder's manifest. */
-export async function applyRights(plane: Plane, rightsFor: RightsFor): Promise<void> {
+export async function applyRights(plane: ControlPlane, rightsFor: RightsFor): Promise<void> {
   const rights = join(plane.folder, "rights.yaml");
   writeFileSync(rights, manifestYaml(Karpenter.v1.annotation, { rightsFor }));
   await plane.kubectl(["apply", "-f", rights]);

@@ -1,5 +1,5 @@
 import { CoreV1Api, type KubernetesObject, KubernetesObjectApi, type V1Node } from "@kubernetes/client-node";
-import { ControlPlane, type Plane } from "../engines/control-plane.ts";
+import { ControlPlane } from "../engines/control-plane.ts";
 import { type NodePool, nodePool, startKarpenter } from "../engines/karpenter.ts";
 import { patience, until } from "../engines/processes.ts";
 
@@ -13,12 +13,12 @@ export type Workload = Readonly<{
 }>;
 
 /** A cluster with real Karpenter, and its users' actions. */
-export class World<P extends Plane = ControlPlane> {
-  readonly plane: P;
+export class World {
+  readonly plane: ControlPlane;
   readonly core: CoreV1Api;
   readonly #objects: KubernetesObjectApi;
 
-  private constructor(plane: P) {
+  private constructor(plane: ControlPlane) {
     const config = plane.config("admin");
     this.plane = plane;
     this.core = config.makeApiClient(CoreV1Api);
@@ -30,7 +30,7 @@ export class World<P extends Plane = ControlPlane> {
   }
 
   /** Starts Karpenter on a control plane, which then stops with this world. */
-  static async on<P extends Plane>(plane: P, version?: string): Promise<World<P>> {
+  static async on(plane: ControlPlane, version?: string): Promise<World> {
     try {
       await startKarpenter(plane, version);
       return new World(plane);
