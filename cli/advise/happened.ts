@@ -1,7 +1,7 @@
 import { after, earlier, hours, minutes } from "../../lambda/core/duration.ts";
 import { Karpenter } from "../../lambda/core/marks/keys.ts";
-import { type Account, type History, type Launch, median, titled } from "./history.ts";
-import { type InstanceEvent, nodeLives } from "./lives.ts";
+import { type Account, type History, type Lived, median, titled } from "./history.ts";
+import { type InstanceEvent, livedIn } from "./lives.ts";
 import type { KubernetesEvent } from "./objects.ts";
 import { type ClusterFacts, isMissing, orNone } from "./read.ts";
 
@@ -32,16 +32,16 @@ function fromEvents(facts: ClusterFacts, events: readonly KubernetesEvent[]): Ac
   if (dated.length === 0) return { source: "events" };
   const from = dated.map(({ at }) => at).reduce(earlier, after(facts.readAt, -usualRetention));
   const ofClaims = dated.filter(({ kind }) => kind === "NodeClaim");
+  // An event does not name it, so nothing is known of nodes that were needed again.
+  const nodePool = "";
   const launched = new Map(
     ofClaims.filter(({ reason }) => reason === "Launched").map(({ name, at }) => [name, at]),
   );
   for (const { metadata } of orNone(facts.nodeClaims))
     if (metadata.creationTimestamp >= from) launched.set(metadata.name, metadata.creationTimestamp);
-  const chosen = new Map(
-    ofClaims
-      .filter(({ reason }) => reason === "DisruptionTerminating")
-      .map(({ name, message, at }) => [name, { at, reason: reasonIn(message) }]),
-  );
+  const removals = ofClaims
+    .filter(({ reason }) => reason === "DisruptionTerminating")
+    .map(({ name, message, at }) => ({ node: name, nodePool, at, reason: reasonIn(message) }));
   // Karpenter 1.15 leaves out the name of what is gone.
   const ended = new Set(
     ofClaims.filter(({ reason, name }) => reason === "Finalized" && name !== "").map(({ name }) => name),
@@ -50,18 +50,15 @@ function fromEvents(facts: ClusterFacts, events: readonly KubernetesEvent[]): Ac
     ({ kind, reason }) => kind === "Pod" && (reason === "Evicted" || reason === "Disrupted"),
   );
   const pods = new Set(evicted.map(({ namespace, name }) => `${namespace}/${name}`));
-  const reasons = [...chosen.values()].map(({ reason }) => reason);
-  const others = [...ended].filter((name) => !chosen.has(name)).map(() => "Other");
-  const ends = [...chosen].map(([name, { at }]) => ({ at, launchedAt: launched.get(name) }));
+  const { neededAgain: _, ...known } = summaryOf({
+    launches: [...launched].map(([node, at]) => ({ node, nodePool, at })),
+    // An event that is written again is one removal.
+    removals: [...new Map(removals.map((removal) => [removal.node, removal])).values()],
+    ended: [...ended],
+  });
   return {
-    source: "events",
-    from,
-    launched: launched.size,
-    removed: chosen.size + others.length,
-    byReason: counted([...reasons, ...others]),
-    evicted: pods.size,
+    ...{ source: "events", from, ...known, evicted: pods.size },
     ...(!isMissing(facts.jobs) && { jobsKilled: jobsAmong(pods, facts) }),
-    ...lifetimeOf(ends),
   };
 }
 
@@ -76,58 +73,39 @@ function jobsAmong(pods: ReadonlySet<string>, { jobs }: ClusterFacts): number {
   return [...pods].filter(ofJob).length;
 }
 
-export function fromLog({ from, until, launches, removals, ended }: History): Account {
+export const fromLog = (history: History): Account => ({
+  ...{ source: "log", from: history.from, until: history.until },
+  ...summaryOf(history),
+  evicted: Math.round(history.removals.reduce((sum, { pods }) => sum + pods, 0)),
+});
+
+/** CloudTrail names no reason and no pod. */
+export function fromCloudTrail(events: readonly InstanceEvent[], from: Date): Account {
+  const { byReason: _, ...known } = summaryOf(livedIn(events, from));
+  return { source: "CloudTrail", from, ...known };
+}
+
+/** What is the same for every source that has single nodes. */
+function summaryOf({ launches, removals, ended }: Lived) {
   const chosen = new Set(removals.map(({ node }) => node));
   const others = ended.filter((node) => !chosen.has(node)).map(() => "Other");
-  const launchedAt = new Map(launches.map(({ node, at }) => [node, at]));
-  const ends = removals.map(({ node, nodePool, at }) => ({ nodePool, at, launchedAt: launchedAt.get(node) }));
+  const launchedAt = new Map(launches.map(({ node, at }) => [node, at.getTime()]));
+  const lives = removals.map(({ node, at }) => at.getTime() - (launchedAt.get(node) ?? Number.NaN));
+  // Only of those of which both ends are known.
+  const lifetime = median(lives.filter((life) => life >= 0));
   return {
-    source: "log",
-    ...{ from, until },
     launched: launches.length,
     removed: removals.length + others.length,
     byReason: counted([...removals.map(({ reason }) => reason), ...others]),
-    evicted: Math.round(removals.reduce((sum, { pods }) => sum + pods, 0)),
-    ...lifetimeOf(ends),
+    ...(lifetime !== undefined && { lifetime }),
     neededAgain: pairsOf(
-      ends,
+      removals,
       launches.filter(({ isReplacement }) => !isReplacement),
     ),
   };
 }
 
-/** CloudTrail names no reason and no pod. */
-export function fromCloudTrail(events: readonly InstanceEvent[], from: Date): Account {
-  const lives = nodeLives(events).filter(({ launchedAt }) => launchedAt >= from);
-  const ended = lives.filter(({ endedAt }) => endedAt !== undefined);
-  const ends = ended.flatMap(({ nodePool, launchedAt, endedAt: at, endedBy }) =>
-    at && endedBy === "karpenter" ? [{ nodePool, launchedAt, at }] : [],
-  );
-  return {
-    source: "CloudTrail",
-    from,
-    launched: lives.length,
-    removed: ended.length,
-    ...lifetimeOf(ends),
-    neededAgain: pairsOf(
-      ends,
-      lives.map(({ nodePool, launchedAt }) => ({ nodePool, at: launchedAt })),
-    ),
-  };
-}
-
-type Ended = Readonly<{ at: Date; launchedAt: Date | undefined }>;
-
-/** The median life of removed nodes, of those of which both ends are known. */
-function lifetimeOf(ends: readonly Ended[]): Pick<Account, "lifetime"> {
-  const lives = ends.flatMap(({ at, launchedAt }) =>
-    launchedAt ? [at.getTime() - launchedAt.getTime()] : [],
-  );
-  const lifetime = median(lives.filter((life) => life >= 0));
-  return lifetime === undefined ? {} : { lifetime };
-}
-
-type InPool = Pick<Launch, "nodePool" | "at">;
+type InPool = Readonly<{ nodePool: string; at: Date }>;
 
 /** Ends that are followed by the launch of a node in the same NodePool soon after, paired one to one. */
 export function pairsOf(ends: readonly InPool[], launches: readonly InPool[]): number {

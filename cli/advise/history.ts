@@ -34,6 +34,10 @@ export type History = Readonly<{
   ended: readonly string[];
 }>;
 
+/** What other sources have of it, too. */
+export type Lived = Pick<History, "launches" | "ended"> &
+  Readonly<{ removals: readonly Pick<Removal, "node" | "nodePool" | "at" | "reason">[] }>;
+
 /** What happened, by one source; what it does not have is left out, and is never 0. */
 export type Account = Readonly<{
   source: string;

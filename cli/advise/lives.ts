@@ -1,3 +1,5 @@
+import type { Lived } from "./history.ts";
+
 /** One CloudTrail event about one instance: its launch, or its end. */
 export type InstanceEvent = Readonly<{
   at: Date;
@@ -11,27 +13,24 @@ export type InstanceEvent = Readonly<{
 type Launch = Required<InstanceEvent>;
 export const isLaunch = (event: InstanceEvent): event is Launch => event.nodePool !== undefined;
 
-/** A node from its launch to its end, as far as that is known. */
-export type NodeLife = Readonly<{
-  instance: string;
-  nodePool: string;
-  launchedAt: Date;
-  endedAt?: Date;
-  /** Whether Karpenter terminated it, judged by the caller's identity. */
-  endedBy?: "karpenter" | "others";
-}>;
-
-/** Joins launches and terminations; terminations of other instances are ignored. */
-export function nodeLives(events: readonly InstanceEvent[]): readonly NodeLife[] {
+/** Joins launches since a moment and terminations; those of other instances are ignored. */
+export function livedIn(events: readonly InstanceEvent[], from: Date): Lived {
   const ordered = events.toSorted((a, b) => a.at.getTime() - b.at.getTime());
   // A fleet's launch is recorded twice, and terminating an instance again changes nothing: the first time counts.
   const first = (all: readonly InstanceEvent[]) =>
     new Map(all.toReversed().map((event) => [event.instance, event]));
   const ends = first(ordered.filter((event) => !isLaunch(event)));
-  const launches = [...first(ordered.filter(isLaunch)).values()].filter(isLaunch);
-  return launches.map(({ instance, nodePool, at, by }) => {
-    const end = ends.get(instance);
-    const endedBy = end?.by === by ? "karpenter" : "others";
-    return { instance, nodePool, launchedAt: at, ...(end && { endedAt: end.at, endedBy }) };
+  const launches = [...first(ordered.filter(isLaunch)).values()]
+    .filter(isLaunch)
+    .filter(({ at }) => at >= from);
+  const ended = launches.flatMap(({ instance: node, nodePool, by }) => {
+    const end = ends.get(node);
+    return end ? [{ node, nodePool, at: end.at, reason: "", isChosen: end.by === by }] : [];
   });
+  return {
+    launches: launches.map(({ instance: node, nodePool, at }) => ({ node, nodePool, at })),
+    // Karpenter's own, judged by the caller's identity.
+    removals: ended.filter(({ isChosen }) => isChosen),
+    ended: ended.map(({ node }) => node),
+  };
 }

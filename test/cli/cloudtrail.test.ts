@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { lookUp } from "../../cli/advise/cloudtrail.ts";
 import { instanceEventsIn, recordsIn } from "../../cli/advise/cloudtrail-events.ts";
-import { nodeLives } from "../../cli/advise/lives.ts";
+import { livedIn } from "../../cli/advise/lives.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { fakeAws, json } from "../support/fake-aws.ts";
 import { at, evict, fleet, fleetInVain, idOf, karpenter, run, terminate } from "./cloudtrail-records.ts";
@@ -49,13 +49,13 @@ describe("CloudTrail's records", () => {
 
   it("reads a spot interruption, which is not a termination by Karpenter", () => {
     const reported = [fleet(1, 0), run(1, 0), evict(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
-    expect(nodeLives(reported)).toMatchObject([{ instance: idOf(1), endedAt: at(5), endedBy: "others" }]);
+    expect(livedIn(reported, noon)).toMatchObject({ removals: [], ended: [idOf(1)] });
   });
 
   it("reads that Karpenter terminated an instance of its fleet", () => {
     for (const launch of [fleet(1, 0), run(1, 0)]) {
       const reported = [launch, terminate(1, 5)].flatMap((one) => instanceEventsIn(one, "prod"));
-      expect(nodeLives(reported)).toMatchObject([{ endedAt: at(5), endedBy: "karpenter" }]);
+      expect(livedIn(reported, noon)).toMatchObject({ removals: [{ node: idOf(1), at: at(5) }] });
     }
   });
 
