@@ -3,13 +3,15 @@ import { type Allowed, hoursOf, stretchesOf, wallClock } from "./allowed.ts";
 
 /** Half an hour a sign, so that a day has 48 and a line at most 80. */
 const cellsPerDay = 48;
+/** Clocks change at full quarters of an hour. */
+const quarter = 15;
 const signs = { all: "█", some: "▒", none: "·", skipped: " " } as const;
 
 /** A reason's week as lines: one for each day, or one for all where they are alike. */
 export function drawWeek({ open }: Pick<Allowed, "open">, from: Date, timeZone: string): readonly string[] {
   const days = new Map<string, { minutes: number; cells: { open: number; all: number }[] }>();
-  for (const [minute, isOpen] of open.entries()) {
-    const wall = wallOf(minute, from, timeZone);
+  for (let begin = 0; begin < open.length; begin += quarter) {
+    const wall = wallClock(after(from, minutes(begin)), timeZone);
     const name = wall.toUTCString().slice(0, 7).replace(",", "");
     const day = days.get(name) ?? {
       minutes: 0,
@@ -18,9 +20,11 @@ export function drawWeek({ open }: Pick<Allowed, "open">, from: Date, timeZone: 
     days.set(name, day);
     const cell = day.cells[Math.floor((wall.getTime() % hours(24)) / minutes(30))];
     if (!cell) continue;
-    cell.all += 1;
-    cell.open += isOpen ? 1 : 0;
-    day.minutes += isOpen ? 1 : 0;
+    const within = open.slice(begin, begin + quarter);
+    const count = within.filter(Boolean).length;
+    cell.all += within.length;
+    cell.open += count;
+    day.minutes += count;
   }
   const drawn = [...days].map(([name, day]) => {
     const line = day.cells.map(({ open: some, all }) =>
@@ -36,18 +40,6 @@ export function drawWeek({ open }: Pick<Allowed, "open">, from: Date, timeZone: 
 
 const inHours = (count: number): string =>
   count % 60 === 0 ? `${count / 60}h` : `${(count / 60).toFixed(1)}h`;
-
-/** Offsets of time zones change at full half hours at most; the one of each half hour is looked up once. */
-const offsets = new Map<string, number>();
-
-function wallOf(minute: number, from: Date, timeZone: string): Date {
-  const moment = after(from, minutes(minute));
-  const half = Math.floor(moment.getTime() / minutes(30)) * minutes(30);
-  const key = `${timeZone} ${half}`;
-  const offset = offsets.get(key) ?? wallClock(new Date(half), timeZone).getTime() - half;
-  offsets.set(key, offset);
-  return after(moment, offset);
-}
 
 /** In words: at any time, never and why, or how many hours of the week. */
 export function inWords({ never, open, limits }: Allowed): string {
