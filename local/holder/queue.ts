@@ -15,18 +15,20 @@ export type MessageQueueOptions = Readonly<{
   clock: Clock;
   /** How long a received message is invisible to others. */
   visibility: Duration;
-  maxReceives?: number;
 }>;
+
+/** A message that fails so often becomes a dead letter. */
+const mostReceives = 5;
 
 /** A queue in memory with the delays, visibility timeout and dead letters of SQS. */
 export class MessageQueue implements FollowUps {
   messages: Message[] = [];
   readonly deadLetters: Message[] = [];
-  readonly #options: Required<MessageQueueOptions>;
+  readonly #options: MessageQueueOptions;
   #sent = 0;
 
   constructor(options: MessageQueueOptions) {
-    this.#options = { maxReceives: 5, ...options };
+    this.#options = options;
   }
 
   async enqueue(followUp: FollowUp, delay: Duration): Promise<void> {
@@ -61,9 +63,8 @@ export class MessageQueue implements FollowUps {
 
   /** Deletes the messages of a batch that are done; one that failed too often becomes a dead letter. Returns the new dead letters. */
   settle(batch: readonly Message[], failed: readonly string[]): readonly Message[] {
-    const { maxReceives } = this.#options;
     const isFailed = ({ id }: Message) => failed.includes(id);
-    const dead = batch.filter((message) => isFailed(message) && message.receives >= maxReceives);
+    const dead = batch.filter((message) => isFailed(message) && message.receives >= mostReceives);
     this.messages = this.messages.filter(
       (message) => !batch.includes(message) || (isFailed(message) && !dead.includes(message)),
     );
@@ -90,10 +91,10 @@ export type QueueOptions = Readonly<{
   window?: Duration;
   /** When a failed message is delivered again. */
   visibility?: Duration;
-  timeout?: Duration;
 }>;
 
 const largestBatch = 100;
+const timeout: Duration = minutes(1);
 
 /** The launch queue of one process: delivers what is due, one batch at a time. */
 export class InProcessQueue extends MessageQueue {
@@ -103,7 +104,7 @@ export class InProcessQueue extends MessageQueue {
   #isClosed = false;
 
   constructor(options: QueueOptions) {
-    const chosen = { window: seconds(1), visibility: seconds(30), timeout: minutes(1), ...options };
+    const chosen = { window: seconds(1), visibility: seconds(30), ...options };
     super(chosen);
     this.#options = chosen;
   }
@@ -153,7 +154,7 @@ export class InProcessQueue extends MessageQueue {
   }
 
   async #failuresOf(batch: readonly Message[]): Promise<readonly string[]> {
-    const { clock, deliver, timeout, log } = this.#options;
+    const { clock, deliver, log } = this.#options;
     try {
       const context = { deadline: after(clock.now(), timeout), log };
       const answer = await deliver(this.receive(batch), context);
