@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { KubernetesError } from "../../lambda/kubernetes/error.ts";
-import type { FakeLeases } from "./fake-leases.ts";
-import { leaseWorld } from "./lease-world.ts";
+import { type FakeLeases, leaseWorld } from "./lease-world.ts";
 
 let { api, log, time, leaseOf, owner, writtenBy } = leaseWorld();
 beforeEach(() => {
