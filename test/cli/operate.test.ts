@@ -20,15 +20,6 @@ describe("status", () => {
     expect(JSON.parse(output)).toEqual({ ...answer, rules: { ...answer.rules, ...texts } });
     expect(prod.asked).toEqual([{ do: "status" }]);
   });
-
-  it("asks the function of a cluster with the longest name by its shortened one", async () => {
-    const cluster = "c".repeat(100);
-    const prod = await holder(() => ({ ...aStatus, cluster, scopes: [] }));
-    const { exit, output } = await prod.run("status", "--cluster", cluster);
-    expect({ exit, output }).toEqual({ exit: 0, output: expect.stringContaining("Nothing is held now.") });
-    expect(prod.functionNames[0]).toMatch(/^karpenter-node-holder-c+-[0-9a-f]{8}-control$/);
-    expect(prod.functionNames[0]).toHaveLength(64);
-  });
 });
 
 describe("an action", () => {

@@ -50,13 +50,6 @@ describe("what run may do in its cluster", () => {
     });
   });
 
-  it.each([
-    [7, "the review must be"],
-    [{ status: 7 }, "the review's status must be"],
-  ])("cannot be read from %j", async (answer, problem) => {
-    await expect(check(() => answer)).rejects.toThrow(problem);
-  });
-
   it("is left open where the cluster does not answer such questions", async () => {
     await check(() => {
       throw new KubernetesError("POST", 404, {});
