@@ -73,7 +73,7 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
     ...(facts ? accountsOf(facts, history) : history ? [fromLog(history)] : []),
     ...(trail ? [trail] : []),
   ];
-  const pools = facts ? orNone(facts.nodePools) : [];
+  const pools = orNone(facts?.nodePools);
   const readAt = facts?.readAt ?? new Date();
   const week = midnightBefore(readAt, timeZone);
   const length = weekLength(week, timeZone);
@@ -187,10 +187,8 @@ function aboutPool(pool: NodePool): string {
 }
 
 function notesOn(facts: ClusterFacts | undefined, history: History | undefined): readonly string[] {
-  const held = facts
-    ? orNone(facts.nodes).filter(({ metadata }) => metadata.labels[holdLabel] !== undefined)
-    : [];
-  const pools = facts ? orNone(facts.nodePools) : [];
+  const held = orNone(facts?.nodes).filter(({ metadata }) => metadata.labels[holdLabel] !== undefined);
+  const pools = orNone(facts?.nodePools);
   return [
     ...(held.length > 0
       ? [`The holder is at work here (nodes with its label: ${held.length}), so the history is one with it.`]

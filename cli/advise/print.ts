@@ -14,7 +14,7 @@ import { drawWeek, groupAlike, inWords, isPartly } from "./week.ts";
 const wide = 80;
 
 /** Text in lines that a terminal of 80 columns shows whole; words are not cut. */
-export function wrapped(text: string, indent = ""): readonly string[] {
+export function wrapped(text: string, indent: string): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);

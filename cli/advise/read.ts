@@ -28,7 +28,8 @@ export type Read<T> = T | Missing;
 export const isMissing = (value: unknown): value is Missing =>
   typeof value === "object" && value !== null && "missing" in value;
 /** What was read, or nothing to go through. */
-export const orNone = <T>(value: Read<readonly T[]>): readonly T[] => (isMissing(value) ? [] : value);
+export const orNone = <T>(value: Read<readonly T[]> | undefined): readonly T[] =>
+  value === undefined || isMissing(value) ? [] : value;
 
 /** What is listed in a cluster: its name for people, its path (and which fields select it), and what is read of it. */
 export const lists = {

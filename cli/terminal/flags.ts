@@ -23,10 +23,7 @@ export const withExamples = (
 export type Output = "table" | "wide" | "json" | "yaml" | "name";
 
 /** Adds the flag for the output format. */
-export const withOutput = (
-  command: Command,
-  choices: readonly Output[] = ["table", "wide", "json"],
-): Command =>
+export const withOutput = (command: Command, choices: readonly Output[]): Command =>
   command.addOption(
     new Option("-o, --output <form>", "output format").choices([...choices]).default("table"),
   );
