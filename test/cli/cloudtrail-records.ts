@@ -1,8 +1,4 @@
-import { after, minutes } from "../../lambda/core/duration.ts";
-import { noon } from "../../simulator/virtual-clock.ts";
-
-/** A minute of the scaled day. */
-export const at = (minute: number): Date => after(noon, minutes(minute));
+import { at } from "./karpenter-lines.ts";
 
 /** The id of the nth instance. */
 export const idOf = (n: number): string => `i-${String(n).padStart(17, "0")}`;

@@ -4,7 +4,8 @@ import { instanceEventsIn, recordsIn } from "../../cli/advise/cloudtrail-events.
 import { livedIn } from "../../cli/advise/lives.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { fakeAws, json } from "../support/fake-aws.ts";
-import { at, evict, fleet, fleetInVain, idOf, karpenter, run, terminate } from "./cloudtrail-records.ts";
+import { evict, fleet, fleetInVain, idOf, karpenter, run, terminate } from "./cloudtrail-records.ts";
+import { at } from "./karpenter-lines.ts";
 
 describe("CloudTrail's records", () => {
   it.each([
