@@ -117,7 +117,7 @@ export async function look(flags: AdviseFlags, terminal: Terminal): Promise<Answ
   const print = () => [
     ...(sources.length > 0 ? printSources(sources, terminal) : []),
     ...printHappened(accounts, present, timeZone, terminal),
-    ...(facts ? printAllowed(weeks, week, timeZone, terminal) : []),
+    ...(facts ? printAllowed(isMissing(facts.nodePools) ? undefined : weeks, week, timeZone, terminal) : []),
     ...(facts ? printFindings(findings, unread, terminal) : []),
     ...printRanking(ranking, advice, question, terminal),
     ...notes.flatMap((note) => wrapped(note, "  ")),
@@ -188,17 +188,19 @@ function aboutPool(pool: NodePool): string {
 
 function notesOn(facts: ClusterFacts | undefined, history: History | undefined): readonly string[] {
   const held = orNone(facts?.nodes).filter(({ metadata }) => metadata.labels[holdLabel] !== undefined);
-  const pools = orNone(facts?.nodePools);
+  const untried = history && whyNoPools(facts);
   return [
     ...(held.length > 0
       ? [`The holder is at work here (nodes with its label: ${held.length}), so the history is one with it.`]
       : []),
-    ...(history && pools.length === 0
-      ? [
-          "Karpenter's own settings were not tried, because no NodePool was read: add --kubeconfig or --context.",
-        ]
-      : []),
+    ...(untried ? [`Karpenter's own settings were not tried, because ${untried}.`] : []),
   ];
+}
+
+function whyNoPools(facts: ClusterFacts | undefined): string | undefined {
+  if (!facts) return "no NodePool was read: add --kubeconfig or --context";
+  if (isMissing(facts.nodePools)) return `no NodePool could be read: ${facts.nodePools.missing}`;
+  return facts.nodePools.length === 0 ? "there is no NodePool" : undefined;
 }
 
 const weekJson = ({ name, allowed }: PoolWeek, from: Date) => ({

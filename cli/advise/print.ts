@@ -76,13 +76,14 @@ export function printHappened(
 export type PoolWeek = Readonly<{ name: string; about: string; allowed: readonly Allowed[] }>;
 
 export function printAllowed(
-  weeks: readonly PoolWeek[],
+  weeks: readonly PoolWeek[] | undefined,
   from: Date,
   timeZone: string,
   terminal: Terminal,
 ): readonly string[] {
   const title = heading(`What your NodePools allow, in ${timeZone} (█ allowed, ▒ in part, · not)`, terminal);
-  if (weeks.length === 0) return [title, "  unknown: no NodePool could be read"];
+  if (!weeks) return [title, "  unknown: no NodePool could be read"];
+  if (weeks.length === 0) return [title, "  there is no NodePool, so Karpenter launches no node"];
   return [
     title,
     ...weeks.flatMap(({ name, about: settings, allowed }) => [

@@ -125,6 +125,19 @@ describe("advise on a cluster", () => {
     });
   });
 
+  it("without a NodePool, says so; without the right to list them, that they could not be read", async () => {
+    const log = churn(20).join("\n");
+    const none = await adviseOn({ ...readable, log, nodePools: [] });
+    expect(none.output).toContain("  there is no NodePool, so Karpenter launches no node");
+    expect(none.output).toContain("Karpenter's own settings were not tried, because there is no NodePool.");
+    const { nodePools: _, ...others } = readable;
+    const refused = await adviseOn({ ...others, log });
+    expect(refused.output).toContain("  unknown: no NodePool could be read");
+    expect(refused.output.replaceAll(/\s+/g, " ")).toContain(
+      "were not tried, because no NodePool could be read: no right (403).",
+    );
+  });
+
   it("with a static NodePool, finds nothing in settings that Karpenter ignores there", async () => {
     const disruption = { consolidationPolicy: "WhenEmpty", consolidateAfter: "10m" };
     const nodes = ["a", "b", "c"].map((name) => aNode({ name }));
