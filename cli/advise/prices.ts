@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import * as v from "valibot";
 import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
 import { anyObject, parse } from "../../lambda/schemas/parse.ts";
+import { fileProblem } from "../../local/file-problem.ts";
 import { fileText } from "../file-text.ts";
 
 /** What an hour of an instance type costs; undefined where no price is known, and then nothing is shown in money. */
@@ -33,9 +34,18 @@ export function describeMissingPrices(
 const unusable = "These prices cannot be used";
 
 function readJson(path: string): unknown {
+  const text = textOf(path);
   try {
-    return JSON.parse(fileText(readFileSync(path)));
+    return JSON.parse(text);
   } catch (error) {
     throw new BadInputError(unusable, [`${path} must be JSON like {"m5.large": 0.096}: ${messageOf(error)}`]);
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return fileText(readFileSync(path));
+  } catch (error) {
+    throw new BadInputError(unusable, [`${path}: ${fileProblem(error)}`]);
   }
 }

@@ -179,4 +179,10 @@ describe("prices", () => {
     expect(exit).toBe(2);
     expect(reported.replace(prices, "PATH")).toContain(`error: These prices cannot be used: ${expected}`);
   });
+
+  it("of a file that is not there say so, and nothing of JSON", async () => {
+    const { exit, reported } = await advise("--log", logOf(churn(3)), "--prices", "/nowhere");
+    expect(exit).toBe(2);
+    expect(reported).toContain("error: These prices cannot be used: /nowhere: no such file or directory\n");
+  });
 });
