@@ -44,11 +44,13 @@ export function wholeNumber(most: number = Number.MAX_SAFE_INTEGER) {
   );
 }
 
-export const duration = (least: Duration, most: Duration) =>
-  textAs(
-    `a duration from ${formatDuration(least)} to ${formatDuration(most)}, like 90s, 20m, 2h or 1d`,
-    (value) => {
-      const read = parseDuration(value);
-      return read !== undefined && read >= least && read <= most ? read : undefined;
-    },
-  );
+export function duration(least: Duration, most: Duration) {
+  const read = (text: string): Duration | undefined => {
+    const found = parseDuration(text);
+    return found !== undefined && found >= least && found <= most ? found : undefined;
+  };
+  const examples = ["90s", "20m", "2h", "1d"].filter((one) => read(one) !== undefined);
+  const last = examples.pop();
+  const like = examples.length > 0 ? `${examples.join(", ")} or ${last}` : last;
+  return textAs(`a duration from ${formatDuration(least)} to ${formatDuration(most)}, like ${like}`, read);
+}
