@@ -1,6 +1,7 @@
 import { type Duration, formatDuration } from "../../lambda/core/duration.ts";
 import type { HoldAnswer } from "../../lambda/core/operate/hold.ts";
 import type { ReleaseAnswer } from "../../lambda/core/operate/release.ts";
+import { counted } from "../../report/timeline/clock.ts";
 import { parseHeld, parsePaused, parseReleased, parseResumed } from "../answers.ts";
 import { Failure } from "../terminal/failure.ts";
 import { formatMoment } from "../terminal/text.ts";
@@ -109,7 +110,7 @@ export function whatResumed(answer: unknown): Done {
 
 /** Nodes that are not as they should be yet. */
 function whyUnfinished({ failed, left }: Pick<ReleaseAnswer, "failed" | "left">): Failure | undefined {
-  if (failed > 0) return new Failure(`${failed} nodes could not be changed`, retried);
+  if (failed > 0) return new Failure(`${counted(failed, "node")} could not be changed`, retried);
   return left
     ? new Failure("the time was too short for all nodes: some are not changed yet", retried)
     : undefined;

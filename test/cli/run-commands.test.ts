@@ -110,7 +110,7 @@ describe("release --force --kubeconfig", () => {
     const failed = await type("release", "--force", "--kubeconfig", file, "--context", "fake");
     expect([failed.exit, failed.reported]).toEqual([
       1,
-      expect.stringMatching(/error: 1 nodes could not be changed\nThey stay held until that works, /),
+      expect.stringMatching(/error: 1 node could not be changed\nThey stay held until that works, /),
     ]);
     const unfit = await type("release", "--force", "--kubeconfig", file, "--scope", "cluster");
     expect([unfit.exit, unfit.reported]).toEqual([2, expect.stringContaining("cannot be used with")]);
