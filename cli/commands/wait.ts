@@ -63,7 +63,7 @@ const toAnswer = seconds(2);
 /** The first failure ends it; later ones may pass, and the last one is reported where time is over. */
 async function waitFor(options: WaitOptions, { env, out, notify }: Terminal): Promise<void> {
   const { for: state, timeout, every, scope, quiet } = options;
-  const { ask } = await controlOf(options, env);
+  const { ask, toHold } = await controlOf(options, env);
   const end = performance.now() + timeout;
   const over = AbortSignal.timeout(timeout + toAnswer);
   const late = () =>
@@ -79,6 +79,8 @@ async function waitFor(options: WaitOptions, { env, out, notify }: Terminal): Pr
       }),
     );
   let status = await look();
+  if (state === "held" && status.rules.mode === "observe")
+    throw new Failure("this holder only observes, so nothing is held", `To hold: ${toHold(status.cluster)}.`);
   const known = status.scopes.map((one) => one.scope);
   if (scope !== undefined && status.rules.scope === "nodepool" && !known.includes(scope))
     notify(`The holder has not seen ${scope} yet; it knows: ${known.join(", ") || "none"}.`);

@@ -77,7 +77,7 @@ export async function noHolder(cluster: string, config: AwsConfig): Promise<Fail
   const meant = nearestName(cluster, found);
   const remedy =
     found.length === 0
-      ? `Check --cluster, --region and --profile, or deploy: npx cdk deploy -c cluster=${cluster}.`
+      ? `Check --cluster, --region and --profile, or deploy: npx cdk deploy -c cluster=${cluster} -c alarms=none.`
       : `${meant ? `Did you mean ${meant}? ` : ""}Holders found${here}: ${found.join(", ")}.`;
   return new Failure(`there is no holder for cluster ${cluster}${here}`, remedy);
 }

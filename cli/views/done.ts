@@ -84,7 +84,7 @@ export function whatPaused(
   { flags, scope }: Pick<Asked, "scope"> & Readonly<{ flags: string }>,
 ): Done {
   const paused = parsePaused(answer);
-  const resume = `resume ${flags}${scope ? ` --scope ${scope}` : ""}`;
+  const resume = `npx karpenter-node-holder resume ${flags}${scope ? ` --scope ${scope}` : ""}`;
   const until = formatMoment(paused.until, new Date());
   const { released, kept } = paused;
   return {

@@ -65,7 +65,7 @@ export function statusView(
     ...scopes.flatMap((scope) => notes(scope, at)),
     ...(status.rules.mode === "observe" ? [`To hold from now on: ${toHold}.`] : []),
     ...(wide ? [...scopes.flatMap(heldNodes), settingsOf(status)] : []),
-    `Held by their users: ${nodesUserHeld}. Last sweep: ${lastSweep ? formatMoment(lastSweep, at) : style("red", "none yet")}.`,
+    `Nodes held by their users: ${nodesUserHeld}. Last sweep: ${lastSweep ? formatMoment(lastSweep, at) : style("red", "none yet")}.`,
     ...limits.map((limit) => style("yellow", `Note: ${limit}.`)),
   ];
 }

@@ -30,7 +30,7 @@ describe("a failed command", () => {
   it.each(["denied", []] as const)("gives a remedy where it knows no holder: %j", async (holders) => {
     const { reported } = await ask(await holder(missing, holders));
     expect(reported).toContain(
-      "\nCheck --cluster, --region and --profile, or deploy: npx cdk deploy -c cluster=prdo.",
+      "\nCheck --cluster, --region and --profile, or deploy: npx cdk deploy -c cluster=prdo -c alarms=none.",
     );
   });
 

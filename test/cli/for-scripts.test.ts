@@ -135,7 +135,6 @@ describe("wait", () => {
 
   const cases: readonly [state: string, flags: readonly string[], unlike: object, like: object][] = [
     ["held", [], statusOf(paused), statusOf(held)],
-    ["held", [], observing(held), statusOf(held)],
     ["released", [], statusOf(releasing), statusOf(paused)],
     ["released", [], { ...statusOf(), nodesOrphaned: 1 }, observing({ ...held, nodesHeld: 0 })],
     ["released", scoped, statusOf(held), statusOf({ ...held, scope: "nodepool/web" })],
@@ -167,6 +166,16 @@ describe("wait", () => {
     const reported = expect.stringMatching(/^error: not held within 1s\n/);
     for (const ended of await Promise.all(silent.map((one) => one.run(...shortly("held", [])))))
       expect(ended).toMatchObject({ exit: 3, reported });
+  });
+
+  it("does not wait for a hold of a holder that only observes", async () => {
+    const prod = await answering(observing(held));
+    expect(await prod.run(...shortly("held", []))).toEqual({
+      ...{ exit: 1, output: "" },
+      reported:
+        "error: this holder only observes, so nothing is held\n" +
+        "To hold: deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=prod -c mode=hold.",
+    });
   });
 
   it("says which NodePools the holder knows where it has not seen the one that is named", async () => {

@@ -38,7 +38,9 @@ describe("commands with --run", () => {
     expect(held()).toEqual([false]);
 
     const paused = await type("pause", "--run", folder);
-    expect(paused.output).toMatch(/^Paused until .+, or until `resume --run .+`\.$/m);
+    expect(paused.output).toMatch(
+      /^Paused until .+, or until `npx karpenter-node-holder resume --run .+`\.$/m,
+    );
     const refused = await type("hold", "--run", folder, "--reason", "test");
     expect(refused.exit).toBe(1);
     expect(refused.reported).toMatch(/^error: .*paused by hand until .*\nNothing was changed\.$/);
