@@ -119,8 +119,10 @@ export function withPossibleAccount({ account, ...record }: ScopeRecord, now: Da
 export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, now: Date) {
   if (!rules.auto || !view.pods) return {};
   const isUnknown = view.pods === "not read" || "unavailable" in view.pods || "unavailable" in view.claims;
+  // A slow pass knows less than another one that has looked since: a Job may run by now on a node that was superfluous.
+  const isOutdated = record.account !== undefined && record.account.at > view.at;
   // No other node is let go by a hold that ends.
-  if (isUnknown || record.launchHold?.isEnding) return { nextReadAt: after(now, minutes(1)) };
+  if (isUnknown || isOutdated || record.launchHold?.isEnding) return { nextReadAt: after(now, minutes(1)) };
   // What ran at that time is known, and not what has run since.
   const { at } = view;
   const rooms = roomsOf(view, rules, at);

@@ -21,7 +21,7 @@ const record = aHeldRecord({
 });
 
 describe("with hold=auto, pods are read", () => {
-  const view = { at: at(0), nodes: [], claims: [aClaim("a")], pods: [] };
+  const view = { at: at(10), nodes: [], claims: [aClaim("a")], pods: [] };
   const nodes = nodesNamed(["a"], { nextReadAt: at(11) });
 
   it("once a minute while launches hold, also where no node is superfluous", () => {
@@ -53,7 +53,7 @@ describe("with hold=auto, pods are read", () => {
   it("and decide by what was there when they were read, also where the pass goes on much later", () => {
     const open = {
       ...learnedAlone,
-      nodes: 1,
+      ...{ at: at(7), nodes: 1 },
       pauses: { ...waiting.pauses, open: [{ since: at(4), level: 0 }] },
     };
     const before = { ...record, account: open };
@@ -62,6 +62,15 @@ describe("with hold=auto, pods are read", () => {
       accountOf({ ...view, claims, at: at(minute) }, before, rules, at(10)).account?.letGo;
     expect(letGoBy(8)).toEqual({});
     expect(letGoBy(9)).toEqual({ a: at(9) });
+  });
+
+  it("and decide nothing where another pass has read them later", () => {
+    const open = { ...waiting.pauses, open: [{ since: at(0), level: 0 }] };
+    const looked = (minute: number) => ({ ...learnedAlone, at: at(minute), nodes: 1, pauses: open });
+    const decidedAfter = (minute: number) =>
+      accountOf({ ...view, at: at(8) }, { ...record, account: looked(minute) }, rules, at(10));
+    expect(decidedAfter(8).account?.at).toEqual(at(8));
+    expect(decidedAfter(9)).toEqual({ nextReadAt: at(11) });
   });
 
   it("and no node is let go that its user holds or excludes", () => {
