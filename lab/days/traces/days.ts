@@ -137,7 +137,6 @@ function jobsOf(random: Random, until: number): Job[] {
     until,
     perHour: 4,
     size: [3, 30],
-    memoryPerCore: 2,
     load: (at) => (isWorkday(at) ? Math.max(0.08, curveAt(at - hour)) : 0.06),
   });
   const regular = { until, cpu: 0.1, memory: "128Mi" };

@@ -51,7 +51,7 @@ export function ci(random: Random): Trace {
     about: "a day of CI runners beside small services: jobs come in bursts, more by day; few jobs are long",
     lasts: until,
     services: base.map((service) => ({ ...service, replicas: Math.ceil(service.replicas / 2) })),
-    jobs: builds(random, { until, perHour: 10, load, size: [2, 40], memoryPerCore: 2 }),
+    jobs: builds(random, { until, perHour: 10, load, size: [2, 40] }),
     daemons,
     ...nothing,
   };
@@ -60,7 +60,7 @@ export function ci(random: Random): Trace {
 /** Nothing but small jobs and small changes: here a holder should cost nothing. */
 export function quiet(random: Random): Trace {
   const until = day;
-  const services = base.map(({ changes: _, ...service }): Service => {
+  const services = base.map((service): Service => {
     const least = Math.max(1, service.replicas - 1);
     const load = () => 0.5;
     const grown = autoscaled(random, { until, least, most: service.replicas + 1, load, noise: 0.25 });
@@ -92,7 +92,7 @@ export function shrinking(random: Random): Trace {
     const versions = rollouts(random, { until, perDay: 1 });
     return { ...service, replicas: scaled.replicas, changes: ordered([...scaled.changes, ...versions]) };
   });
-  const ci = builds(random, { until, perHour: 1, load: () => 1, size: [2, 12], memoryPerCore: 2 });
+  const ci = builds(random, { until, perHour: 1, load: () => 1, size: [2, 12] });
   return {
     about:
       "ten hours in which services shrink to a ninth, with small jobs every minute and a burst now and then",

@@ -1,5 +1,6 @@
 import { between, exponential, type Random } from "../../random.ts";
 import type { Job, Service, Trace } from "./trace.ts";
+import { heavyTail } from "./work.ts";
 
 /** Minutes of work, each of one kind, short enough for the wall clock: nodes of two and four cores suit them. */
 type Short = Pick<Trace, "about" | "lasts" | "services" | "jobs"> &
@@ -166,11 +167,11 @@ const trickle = (random: Random, { from, until, every }: Record<"from" | "until"
     cpu: smallCpu,
   });
 
-/** Poisson arrivals of jobs whose length has a heavy tail (Pareto, at most 150 s). */
+/** Poisson arrivals of jobs whose length has a heavy tail. */
 function arrivals(random: Random, { until, every }: Readonly<{ until: number; every: number }>): Job[] {
   const jobs: Job[] = [];
   for (let at = 10; at < until; at += exponential(random, every)) {
-    jobs.push(job(random, `ci-${jobs.length}`, at, Math.min(150, 8 / (1 - random()) ** (1 / 1.3))));
+    jobs.push(job(random, `ci-${jobs.length}`, at, heavyTail(random, { least: 8, most: 150, shape: 1.3 })));
   }
   return jobs;
 }

@@ -80,13 +80,13 @@ export function rollouts(random: Random, { until, perDay }: Readonly<{ until: nu
   return times.map((at): Change => ({ at }));
 }
 
-type Arrivals = Readonly<{ until: number; from?: number; rate: (at: number) => number; most: number }>;
+type Arrivals = Readonly<{ until: number; rate: (at: number) => number; most: number }>;
 
 /** Times at random whose rate changes, a Poisson process; `most` is the highest rate, in events a second. */
-export function arrivals(random: Random, { until, from = 0, rate, most }: Arrivals): readonly number[] {
+export function arrivals(random: Random, { until, rate, most }: Arrivals): readonly number[] {
   const times: number[] = [];
   if (most <= 0) return times;
-  for (let at = from + exponential(random, 1 / most); at < until; at += exponential(random, 1 / most)) {
+  for (let at = exponential(random, 1 / most); at < until; at += exponential(random, 1 / most)) {
     if (random() < rate(at) / most) times.push(rounded(at));
   }
   return times;
@@ -105,7 +105,6 @@ type Cron = Readonly<{
   runs: readonly [least: number, most: number];
   cpu: number;
   memory: string;
-  pool?: string;
 }>;
 
 /** A job at regular times, some of which take longer than others. */
@@ -127,11 +126,10 @@ type BuildLoad = Readonly<{
   load: (at: number) => number;
   /** The size of most bursts, and of the largest. */
   size: readonly [least: number, most: number];
-  memoryPerCore: number;
 }>;
 
 /** Bursts of CI jobs: a push starts some jobs within half a minute; few bursts are large, and few jobs are long. */
-export function builds(random: Random, { until, perHour, load, size, memoryPerCore }: BuildLoad): Job[] {
+export function builds(random: Random, { until, perHour, load, size }: BuildLoad): Job[] {
   const most = perHour / hour;
   const pushes = arrivals(random, { until, most, rate: (at) => most * load(at) });
   return pushes.flatMap((push, number) => {
@@ -141,7 +139,7 @@ export function builds(random: Random, { until, perHour, load, size, memoryPerCo
       const cpu = [1, 1, 2, 2, 4][Math.floor(random() * 5)] ?? 1;
       const runs = rounded(heavyTail(random, { least: 45, most: 45 * minute, shape: 1.1 }));
       const at = rounded(Math.min(until - 1, push + random() * 30));
-      const memory = `${cpu * memoryPerCore}Gi`;
+      const memory = `${2 * cpu}Gi`;
       return { name: `ci-${number}-${i}`, at, runs, cpu, memory, image: `ci-${Math.floor(random() * 6)}` };
     });
   });
