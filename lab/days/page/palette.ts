@@ -1,7 +1,7 @@
 import { arms } from "../arms.ts";
 
-/** A colour for each arm, on white and on black: warm ones for Karpenter alone, cold ones with the holder. */
-const own = [
+/** A colour for each arm in its order, on white and on black: warm ones for Karpenter alone, cold ones with the holder. */
+const palette = [
   ["#f2b04b", "#f6c56f"],
   ["#e58b1d", "#f0a03c"],
   ["#cc6a0b", "#e0801f"],
@@ -12,28 +12,12 @@ const own = [
   ["#59636e", "#b6bfc9"],
   ["#cf222e", "#ff7b72"],
   ["#e0705f", "#ffb4a8"],
-] as const;
-const holders = [
   ["#0969da", "#58a6ff"],
   ["#1b7c83", "#39c5cf"],
   ["#2da44e", "#3fb950"],
   ["#8250df", "#a371f7"],
   ["#3b3b98", "#8f8fe8"],
-  ["#0a4f8f", "#79c0ff"],
 ] as const;
-
-const colours = new Map(
-  (
-    [
-      [own, false],
-      [holders, true],
-    ] as const
-  ).flatMap(([list, hasHolder]) =>
-    arms
-      .filter(({ holder }) => (holder !== undefined) === hasHolder)
-      .map(({ name }, i) => [name, list[i % list.length] ?? list[0]] as const),
-  ),
-);
 
 const variable = (arm: string): string => `--arm-${arm}`;
 
@@ -43,6 +27,6 @@ export const colourOf = (arm: string): string => `var(${variable(arm)},currentCo
 /** The rules that a picture with arms needs. */
 export const armColours = (): string => {
   const declared = (theme: 0 | 1) =>
-    [...colours].map(([arm, pair]) => `${variable(arm)}:${pair[theme]}`).join(";");
+    arms.map(({ name }, i) => `${variable(name)}:${palette[i]?.[theme]}`).join(";");
   return `.knh{${declared(0)}}@media(prefers-color-scheme:dark){.knh{${declared(1)}}}`;
 };

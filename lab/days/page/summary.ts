@@ -1,7 +1,7 @@
 import { markdownTable } from "../../../scripts/markdown-table.ts";
 import { nodeTime, usualWeights } from "../cost.ts";
 import { cheapestOwn, compare } from "./compare.ts";
-import { type ArmRuns, type Group, meanOf } from "./groups.ts";
+import { type ArmRuns, type Group, meanOf, seedsOf } from "./groups.ts";
 import { whole } from "./table.ts";
 
 /** What the README shows: a usual setting, the strongest rivals, and the holder with a constant hold and with `auto`. */
@@ -23,9 +23,7 @@ export function summaryOf(groups: readonly Group[]): string {
       .toSorted((a, b) => order.indexOf(a.arm) - order.indexOf(b.arm))
       .map((arm) => lineOf(arm, group.karpenter, best));
   });
-  const seeds = new Set(
-    groups.flatMap(({ arms }) => arms.flatMap(({ runs }) => runs.map(({ seed }) => seed))),
-  );
+  const seeds = new Set(groups.flatMap(seedsOf));
   const head = ["Karpenter", "", "Pods evicted", "Jobs killed", "Node time", "Cost"];
   return [
     markdownTable(head, lines, [2, 3, 4, 5]),
