@@ -21,7 +21,6 @@ export type Trial = Readonly<{
   arm: string;
   seed: number;
   share: number;
-  karpenter?: string;
 }>;
 
 /** What one arm recorded; `from` and `to` bound what is counted. */
@@ -48,7 +47,7 @@ export async function playOnWallClock(trial: Trial): Promise<Played> {
   const [pool] = engineConfig({ trace, arm, types: typesOf("four"), seed }).pools;
   if (!pool) throw new Error(`${trial.arm} has no NodePool`);
   const { consolidateAfter, consolidationPolicy, budgets } = pool;
-  const world = await World.start(trial.karpenter);
+  const world = await World.start();
   const folder = await mkdtemp(join(tmpdir(), "wall-clock-"));
   const observer = new Observer();
   let holder: Run | undefined;

@@ -3,11 +3,11 @@ import { labVersions } from "../../test/real/engines/build-lab.ts";
 import { armOf } from "../days/arms.ts";
 import { type EngineConfig, engineConfig } from "../days/config.ts";
 import { playEngine } from "../days/play-engine.ts";
-import type { EngineResult } from "../days/result.ts";
 import { traceOf } from "../days/traces/names.ts";
 import type { InstanceType } from "../days/worlds.ts";
 import { randomOf } from "../random.ts";
-import { beginOf } from "./figures.ts";
+import { type Agreement, agreementOf, type Counted } from "./agreement.ts";
+import { beginOf, figuresOf } from "./figures.ts";
 import { type Played, tick } from "./play.ts";
 
 /** The nodes of the wall clock's cluster, as Karpenter's kwok provider makes them. */
@@ -21,16 +21,26 @@ const kwokTypes: readonly InstanceType[] = [2, 4].map((cpu) => ({
   reservedMemory: "10Mi",
 }));
 
+/** Plays in virtual time, so many times, what was played on the wall clock, and compares the two. */
+export async function compare(played: Played, chances: number): Promise<Agreement> {
+  const virtual: Counted[] = [];
+  for (let chance = 1; chance <= chances; chance++) virtual.push(await countedInVirtualTime(played, chance));
+  const { nodeMinutes, launched, servicePodsEvicted, jobsRestarted, wait95th = 0 } = figuresOf(played);
+  const wall = { nodeMinutes, launched, evicted: servicePodsEvicted + jobsRestarted, wait95: wait95th };
+  return agreementOf(wall, virtual);
+}
+
 /** Plays on the virtual clock what was played on the wall clock; `chance` is the engine's seed. */
-export async function playInVirtualTime(played: Played, chance: number): Promise<EngineResult> {
+export async function countedInVirtualTime(played: Played, chance: number): Promise<Counted> {
   const { result, holder } = await playEngine({
-    karpenter: played.karpenter ?? labVersions[0] ?? "",
+    karpenter: labVersions[0] ?? "",
     config: configOf(played, chance),
     settings: armOf(played.arm)?.holder,
   });
   const [error] = holder?.errors ?? [];
   if (error) throw new Error(`the holder logged an error: ${error}`);
-  return result;
+  const { nodeMinutes, launched, evicted, jobsKilled, wait95 } = result;
+  return { nodeMinutes, launched, evicted: evicted + jobsKilled, wait95 };
 }
 
 /** How the cluster of the wall clock differs from the lab's: times in seconds. */

@@ -1,9 +1,9 @@
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Agreement, Counted } from "../../../lab/wall-clock/agreement.ts";
-import { compare, countedInVirtualTime } from "../../../lab/wall-clock/compare.ts";
 import { figuresOf } from "../../../lab/wall-clock/figures.ts";
 import { type Played, playOnWallClock, type Trial } from "../../../lab/wall-clock/play.ts";
+import { compare, countedInVirtualTime } from "../../../lab/wall-clock/virtual.ts";
 import { eventsOf } from "../../../report/timeline/events.ts";
 import { processTable } from "../engines/process-table.ts";
 import { until } from "../engines/processes.ts";
