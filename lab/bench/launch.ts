@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import type { CallTime } from "../../lambda/telemetry/call-times.ts";
 import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
@@ -6,9 +5,9 @@ import { streamOf } from "../../local/run/watch-stream.ts";
 import type { DeployedCluster } from "../../test/real/deployed/cluster.ts";
 import { DeployedWorld } from "../../test/real/deployed/world.ts";
 import { until } from "../../test/real/engines/processes.ts";
-import { type ApiServer, BareLoop } from "./bare-loop.ts";
+import { BareLoop } from "./bare-loop.ts";
 import { type Bench, count, type Figure, median, ms, type Size } from "./figure.ts";
-import { createNodes, nodeNames } from "./nodes-on-plane.ts";
+import { apiServerOf, createNodes, nodeNames } from "./nodes-on-plane.ts";
 
 const nodes = 100;
 const plans: Readonly<Record<Size, Readonly<{ rounds: number; launches: number }>>> = {
@@ -28,7 +27,7 @@ export const launch: Bench = {
     try {
       // Hourly, so that no sweep is in the way.
       const cluster = await world.cluster("bench", { hold: "10m", sweepEvery: "1h" });
-      const loop = new BareLoop(apiServerOf(cluster), 16);
+      const loop = new BareLoop(apiServerOf(cluster.config), 16);
       await createNodes(loop, nodeNames(nodes));
       loop.close();
       const [cold, warm]: [Parts[], Parts[]] = [[], []];
@@ -58,11 +57,6 @@ const figuresOf = (warm: readonly Parts[], cold: readonly Parts[]): Figure[] =>
     const medianOf = (runs: readonly Parts[]) => ms(median(runs.map((run) => run[step])));
     return { what: steps[step], value: `warm ${medianOf(warm)}`, beside: `cold ${medianOf(cold)}` };
   });
-
-function apiServerOf({ config }: DeployedCluster): ApiServer {
-  const { server = "", caFile = "" } = config.getCurrentCluster() ?? {};
-  return { server, ca: readFileSync(caFile), token: config.getCurrentUser()?.token ?? "" };
-}
 
 async function launchOnce(cluster: DeployedCluster): Promise<Parts> {
   await cluster.releaseAll();

@@ -19,7 +19,7 @@ export const look: Bench = {
   seconds: 240,
   async run(size, advance) {
     const plane = await ControlPlane.start();
-    const admin = new BareLoop(apiServerOf(plane, "admin"), 16);
+    const admin = new BareLoop(apiServerOf(plane.config("admin")), 16);
     try {
       const names = nodeNames(sizes[size]);
       await createNodes(admin, names);

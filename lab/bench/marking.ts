@@ -32,7 +32,7 @@ export const marking: Bench = {
   async run(size, advance) {
     const plan = plans[size];
     const plane = await ControlPlane.start();
-    const admin = new BareLoop(apiServerOf(plane, "admin"), 16);
+    const admin = new BareLoop(apiServerOf(plane.config("admin")), 16);
     const all = plan.reduce((sum, { nodes, rounds }) => sum + nodes * rounds, 0);
     let done = 0;
     try {
@@ -81,7 +81,7 @@ async function measure(
   onRound: () => void,
 ): Promise<Measured> {
   const { nodes, close } = holderNodes(plane);
-  const loop = new BareLoop(apiServerOf(plane, "holder"), bareInFlight);
+  const loop = new BareLoop(apiServerOf(plane.config("holder")), bareInFlight);
   const own: Costs = { mark: [], release: [] };
   const bare: Costs = { mark: [], release: [] };
   const patient = () => within(hours(1));

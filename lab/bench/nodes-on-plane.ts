@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
+import type { KubeConfig } from "@kubernetes/client-node";
 import { KubernetesClient } from "../../lambda/kubernetes/client.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { systemClock as clock } from "../../lambda/system-clock.ts";
 import { clusterPorts } from "../../local/holder/cluster-ports.ts";
 import { kubeconfigLogin } from "../../local/run/kubeconfig-login.ts";
 import { karpentersLabels } from "../../simulator/fake-ec2.ts";
-import { type ControlPlane, tokenOf, type User } from "../../test/real/engines/control-plane.ts";
+import type { ControlPlane } from "../../test/real/engines/control-plane.ts";
 import { until } from "../../test/real/engines/processes.ts";
 import { applyRights } from "../../test/real/worlds/holder-client.ts";
 import type { ApiServer, BareLoop } from "./bare-loop.ts";
 
-/** Bare HTTP to this control plane. */
-export const apiServerOf = (plane: ControlPlane, user: User): ApiServer => ({
-  server: plane.server,
-  ca: readFileSync(`${plane.folder}/certs/apiserver.crt`),
-  token: tokenOf(user),
-});
+/** The API server of a kubeconfig, for bare HTTP. */
+export function apiServerOf(config: KubeConfig): ApiServer {
+  const { server = "", caFile = "" } = config.getCurrentCluster() ?? {};
+  return { server, ca: readFileSync(caFile), token: config.getCurrentUser()?.token ?? "" };
+}
 
 export const nodeNames = (count: number): string[] =>
   Array.from({ length: count }, (_, i) => `node-${String(i).padStart(6, "0")}`);

@@ -33,7 +33,7 @@ describe(`a real API server with ${count} nodes`, () => {
   beforeAll(async () => {
     plane = await ControlPlane.start();
     await applyRights(plane, "run");
-    const loop = new BareLoop(apiServerOf(plane, "admin"), 16);
+    const loop = new BareLoop(apiServerOf(plane.config("admin")), 16);
     await createNodes(loop, nodeNames(count));
     loop.close();
     access = await kubeconfigLogin(plane.config("holder")).access();
@@ -156,7 +156,7 @@ describe(`a real API server with ${count} nodes`, () => {
     await plane.crashAndCompact();
     const [first = ""] = nodeNames(1);
     await plane.kubectl(["delete", "node", first]);
-    const loop = new BareLoop(apiServerOf(plane, "admin"), 1);
+    const loop = new BareLoop(apiServerOf(plane.config("admin")), 1);
     await createNodes(loop, ["node-new"]);
     loop.close();
 
