@@ -200,5 +200,5 @@ export function problemsOf({ disruption, holder }: Arm): readonly string[] {
 }
 
 /** Whether this version of Karpenter, like 1.15.0, has what the arm needs. */
-export const isAvailable = ({ since = 0 }: Arm, karpenter: string): boolean =>
-  Number(karpenter.split(".")[1]) >= since;
+export const isAvailable = (arm: string, karpenter: string): boolean =>
+  Number(karpenter.split(".")[1]) >= (armOf(arm)?.since ?? 0);

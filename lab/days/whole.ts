@@ -1,4 +1,4 @@
-import { armOf, arms, isAvailable } from "./arms.ts";
+import { arms, isAvailable } from "./arms.ts";
 import type { Source, Spec } from "./spec.ts";
 
 const named = (name: string): Source => ({ kind: "name", name });
@@ -18,18 +18,13 @@ export function specsOf({ sources, arms: names, karpenter, types, seeds }: Choic
       karpenter.flatMap((version) =>
         seeds.flatMap((seed) =>
           names
-            .filter((name) => isAvailableIn(name, version))
+            .filter((name) => isAvailable(name, version))
             .map((arm) => ({ source, arm, karpenter: version, types: world, seed })),
         ),
       ),
     ),
   );
 }
-
-const isAvailableIn = (name: string, version: string): boolean => {
-  const arm = armOf(name);
-  return arm === undefined || isAvailable(arm, version);
-};
 
 export const armNames: readonly string[] = arms.map(({ name }) => name);
 
