@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Instance, Launch, Launches } from "../../../lambda/core/ports.ts";
+import { wholeSecond } from "../../../simulator/fake-ec2.ts";
 
 /** A launch as the engine reports it: `instance` is the node's provider id. */
 export type EngineLaunch = Readonly<{ instance: string; nodePool: string; launchedAt: number }>;
@@ -30,16 +31,17 @@ const withAwsId = (fields: JsonObject): JsonObject =>
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** EC2 records launches in whole seconds. */
-const wholeSecond = (milliseconds: number): Date => new Date(Math.floor(milliseconds / 1_000) * 1_000);
-
 /** EC2 as far as the holder asks it, answered from what the engine reported. */
 export class ReportedInstances implements Launches {
   readonly #instances = new Map<string, Launch>();
 
   /** Keeps a launch, and returns it as EC2 knows it. */
   add({ instance, nodePool, launchedAt }: EngineLaunch): Launch {
-    const launch = { instance: instanceIdOf(instance), launchedAt: wholeSecond(launchedAt), nodePool };
+    const launch = {
+      instance: instanceIdOf(instance),
+      launchedAt: wholeSecond(new Date(launchedAt)),
+      nodePool,
+    };
     this.#instances.set(launch.instance, launch);
     return launch;
   }
