@@ -49,7 +49,7 @@ export async function bridgeToEc2(world: World, ec2: Ec2): Promise<() => Promise
   const https = createServer(tls, (request, response) => {
     const answer = async () => {
       const { uid, asked } = parseReview(await json(request));
-      return reviewed(uid, await judge(asked, ec2));
+      return reviewed(uid, await judge(asked, ec2, () => !request.socket.destroyed));
     };
     void answer().then(
       (review) => response.setHeader("content-type", "application/json").end(review),
@@ -76,6 +76,7 @@ const webhookAt = (url: string, caBundle: string) => ({
       name: "ec2-bridge.proving.ground",
       admissionReviewVersions: ["v1"],
       sideEffects: "NoneOnDryRun",
+      timeoutSeconds: 30,
       clientConfig: { url, caBundle },
       rules: [
         {
@@ -90,11 +91,11 @@ const webhookAt = (url: string, caBundle: string) => ({
   ],
 });
 
-async function judge(asked: Admission, ec2: Ec2): Promise<Verdict> {
+async function judge(asked: Admission, ec2: Ec2, isAwaited: () => boolean): Promise<Verdict> {
   if (asked.dryRun) return {};
   if (asked.resource === "nodes") return renamed(asked, "spec");
   if (asked.subResource === "status") return renamed(asked, "status");
-  if (asked.operation === "CREATE") return launched(asked, ec2);
+  if (asked.operation === "CREATE") return launched(asked, ec2, isAwaited);
   if (asked.operation === "DELETE") return mayGo(asked);
   const { deletionTimestamp, finalizers = [], annotations } = asked.object.metadata;
   const instance = annotations?.[instanceKey];
@@ -102,9 +103,11 @@ async function judge(asked: Admission, ec2: Ec2): Promise<Verdict> {
   return {};
 }
 
-async function launched({ object }: Admission, ec2: Ec2): Promise<Verdict> {
+async function launched({ object }: Admission, ec2: Ec2, isAwaited: () => boolean): Promise<Verdict> {
   const { annotations = {}, labels = {} } = object.metadata;
   const instance = await ec2.launch(labels[Karpenter.v1.poolLabel] ?? "");
+  // On a busy machine the API server no longer waits for the answer: Karpenter creates another NodeClaim.
+  if (!isAwaited()) await ec2.terminate(instance);
   const value = { ...annotations, [instanceKey]: instance };
   return { patch: [{ op: "add", path: "/metadata/annotations", value }] };
 }
