@@ -14,7 +14,8 @@ export const nodeClaimsGroup = "karpenter.sh";
 type Version = "v1" | "v1beta1";
 const nodeClaimsPath = (version: Version) => `/apis/${nodeClaimsGroup}/${version}/nodeclaims`;
 
-const effect = "so drifted nodes are held, too, and a launch whose event is lost is found by its node";
+const effect =
+  "so drifted nodes are held, too, a launch whose event is lost is found by its node, and hold=auto holds like hold=20m";
 
 export type KubernetesNodeClaimsOptions = Readonly<{
   api: KubernetesCaller;

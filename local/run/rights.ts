@@ -75,7 +75,7 @@ export async function checkRights(
   if (missing.length === 0) return;
   throw new StartError(
     `the cluster does not let this user ${missing.join(", ")} nodes`,
-    `An admin can give these rights to the group ${holderName}: ${applyManifest(rules, "run")}; put the user into it.`,
+    `An admin can give these rights to the group ${holderName}: ${applyManifest(rules, "run")}; put the user into it, on EKS by an access entry.`,
   );
 }
 
