@@ -59,7 +59,8 @@ export async function playOnWallClock(trial: Trial): Promise<Played> {
     if (arm.holder) {
       holder = await startHolder({ world, observer, folder, settings: arm.holder });
     }
-    for (const service of trace.services) await world.apply(serviceObject(service));
+    // Together, because Karpenter would launch other nodes for pods that come one service after the other.
+    await world.apply(...trace.services.map((service) => serviceObject(service)));
     await world.untilPodsRun();
     const from = new Date();
     const [drift] = trace.drifts;
