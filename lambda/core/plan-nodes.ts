@@ -92,7 +92,7 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
   const isLetGo = ({ name, createdAt }: SeenNode) =>
     isKnown && (account.letGo[name] ?? new Date(0)) >= createdAt;
   const isEnding = record.launchHold?.isEnding && !isRequested;
-  const withJobs = isEnding ? nodesWithJobs(view, hold, rules) : undefined;
+  const withJobs = isEnding ? nodesWithJobs(view, hold, rules, now) : undefined;
   return view.nodes.flatMap((node): NodeChange[] => {
     // Until the pods are read again a hold that ends leaves the nodes as they are, but for those that launches do not hold.
     if (isEnding && !withJobs && rules.mode === "hold" && !drifted.has(node.name)) return [];
@@ -112,15 +112,22 @@ export function planNodes(facts: NodeFacts): readonly NodeChange[] {
   });
 }
 
-/** The nodes of a hold that run Jobs, by name; undefined where the pods are not known. With `mode=observe` none is marked. */
+/**
+ * The nodes of a hold that run Jobs, by name, but for drifted ones, which are not held; undefined where the pods are not
+ * known. With `mode=observe` none is marked.
+ */
 export function nodesWithJobs(
-  { nodes, pods }: ScopeView,
+  view: ScopeView,
   hold: Hold | undefined,
-  { mode }: Rules,
+  rules: Rules,
+  now: Date,
 ): ReadonlySet<string> | undefined {
+  const { nodes, pods } = view;
   if (!Array.isArray(pods)) return undefined;
+  const drifted = driftedNodes(view, rules, now);
   const busy = new Set((pods as readonly Bound[]).flatMap(({ node, runsOnce }) => (runsOnce ? node : [])));
-  const isOurs = ({ labels }: SeenNode) => mode === "observe" || (hold && labels?.[holdLabel] === hold.id);
+  const isOurs = ({ name, labels }: SeenNode) =>
+    !drifted.has(name) && (rules.mode === "observe" || (hold && labels?.[holdLabel] === hold.id));
   return new Set(nodes.flatMap((node) => (busy.has(node.name) && isOurs(node) ? node.name : [])));
 }
 

@@ -129,7 +129,7 @@ async function settle(
         awaitedSince: awaitedSince(view, { ...asked.seen, ...timesOf(found) }, now),
         nextDriftEnd: nextDriftEnd(view, rules, now),
         pods: podsByNode(view),
-        withJobs: nodesWithJobs(view, asked.hold, rules),
+        withJobs: nodesWithJobs(view, asked.hold, rules, now),
         ...accountOf(view, asked, rules, now),
       },
       rules,

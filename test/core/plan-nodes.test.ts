@@ -145,9 +145,18 @@ describe("while a hold with hold=auto ends", () => {
 
   it("with mode=observe the Jobs of all nodes count", () => {
     const view = { at: at(0), nodes: [bare, marked, other], claims: [], pods };
-    const names = (rules: Partial<Rules>) => nodesWithJobs(view, record.hold, someRules(rules));
+    const names = (rules: Partial<Rules>) => nodesWithJobs(view, record.hold, someRules(rules), at(0));
     expect(names({})).toEqual(new Set(["marked"]));
     expect(names({ mode: "observe" })).toEqual(new Set(["bare", "marked"]));
+  });
+
+  it("a drifted node's Job is waited for no longer", () => {
+    const claims = [aClaim("marked", { driftedAt: at(-5) })];
+    const view = { at: at(0), nodes: [marked], claims, pods };
+    const namesWith = (driftWait: number) =>
+      nodesWithJobs(view, record.hold, someRules({ driftWait: minutes(driftWait) }), at(0));
+    expect(namesWith(0)).toEqual(new Set());
+    expect(namesWith(6)).toEqual(new Set(["marked"]));
   });
 });
 

@@ -134,7 +134,7 @@ function describe(record: ScopeRecord, { whole, view: all, marked, rules, now }:
   const view = partOf(all, scope);
   // What a pass would find now: a hold that is over is not reported as held, though its one-shot is still to come.
   const beside = scope === wholeCluster ? undefined : whole;
-  const withJobs = nodesWithJobs(view, record.hold, rules);
+  const withJobs = nodesWithJobs(view, record.hold, rules, now);
   const nodes = { holdable: [], present: new Set<string>(), withJobs };
   const plan = planScope({
     ...{ record, whole: beside, launches: [], rules, now, newId: "" },

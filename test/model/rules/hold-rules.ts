@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { after } from "../../../lambda/core/duration.ts";
 import { holdLabel } from "../../../lambda/core/marks/keys.ts";
 import type { Figures, Hold, ScopeRecord } from "../../../lambda/core/record.ts";
 import type { Rules } from "../../../lambda/core/rules.ts";
@@ -82,7 +83,7 @@ export class HoldRules {
     this.#checkFigures(written, isOn);
   }
 
-  /** A hold of launches ends with the Jobs of its nodes, a day later, or by hand. */
+  /** A hold of launches ends with the Jobs of its nodes that are not drifted, a day later, or by hand. */
   #checkJobs({ by, before, record, to, known, facts }: Written): void {
     const { launchHold, hold } = before;
     const isSilenced = known.some(
@@ -94,10 +95,12 @@ export class HoldRules {
       launchEnd({ ...launchHold, isEnding: true }, by.settings) <= to
     )
       return;
-    const busy = this.#world.nodes.all().filter(({ name, labels, pool }) => {
+    const busy = this.#world.nodes.all().filter(({ name, instance, labels, pool }) => {
       const { pods, since = to } = this.#karpenter.loads.get(name) ?? {};
+      const driftedAt = this.#karpenter.driftedAt(instance);
+      const isDrifted = driftedAt !== undefined && after(driftedAt, by.settings.driftWait) <= to;
       const isOurs = labels[holdLabel] === hold?.id && isCovered(by.settings, pool);
-      return isOurs && pods === "job" && since < by.begunAt;
+      return isOurs && !isDrifted && pods === "job" && since < by.begunAt;
     });
     must(busy.length === 0, "a hold of launches ends after the Jobs of its nodes", () => [busy, facts()]);
   }

@@ -27,7 +27,7 @@ describe("the deployed holder and real Karpenter", () => {
   beforeAll(async () => {
     account = await DeployedWorld.start();
     // Hourly, so that no sweep does the work of the events.
-    prod = await account.cluster("prod", { hold: "90s", sweepEvery: "1h" });
+    prod = await account.cluster("prod", { hold: "2m", sweepEvery: "1h" });
     world = await World.on(prod.plane, process.env.KARPENTER_VERSION);
     endBridge = await bridgeToEc2(world, {
       launch: (nodePool) => prod.launch(karpentersTags(prod.name, nodePool)),
@@ -56,7 +56,7 @@ describe("the deployed holder and real Karpenter", () => {
 
     await world.scale("work", { replicas: 0, spread: true, pool: "default" });
     await world.scale("users", { replicas: 0, pool: "users" });
-    await world.stays(first, timeLeft(end) - 30_000);
+    await world.stays(first, timeLeft(end) - 60_000);
     await world.scale("more", { replicas: 1, pool: "other" });
     const all = await world.untilReady(5);
     const [other = ""] = await of("other");

@@ -1,9 +1,11 @@
 import { execFile, spawn } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { freePorts, onFreePorts } from "../engines/ports.ts";
 import { isAlive, processTable } from "../engines/process-table.ts";
 import { Processes, until } from "../engines/processes.ts";
 import { engineEnvironment, engineFolder, runsFolder } from "../runner/run-folder.ts";
@@ -12,19 +14,58 @@ const here = import.meta.dirname;
 const node = process.execPath;
 const forever = "setInterval(() => {}, 1e6);";
 
-it("engines do not see the user's keys, profiles and clusters", () => {
-  const before = { ...process.env };
-  Object.assign(process.env, {
-    AWS_PROFILE: "production",
-    AWS_SESSION_TOKEN: "secret",
-    KUBECONFIG: "/home/me/.kube/config",
+describe("processes", () => {
+  let processes: Processes;
+
+  beforeEach(() => {
+    processes = new Processes("processes");
+  });
+  afterEach(() => processes.stopAll());
+
+  const run = (name: string, script: string) => processes.start(name, node, ["-e", script]);
+
+  it("fail a wait at once when one of them ends, with the end of its log", async () => {
+    run("etcd", `console.error("no space left"); process.exit(3)`);
+
+    const awaited = processes.until("the API server to be ready", async () => false);
+
+    await expect(awaited).rejects.toThrow(/etcd ended with 3 before the API server.*no space left/s);
   });
 
-  const seen = engineEnvironment("/folder");
+  it("start again on another port when a port was taken meanwhile", async () => {
+    const [taken = 0] = await freePorts(1);
+    const other = createServer().listen(taken, "127.0.0.1");
+    const tried: number[] = [];
 
-  process.env = before;
-  for (const name of ["AWS_PROFILE", "AWS_SESSION_TOKEN", "KUBECONFIG"])
-    expect(seen).not.toHaveProperty(name);
+    await onFreePorts(1, async ([free = 0]) => {
+      tried.push(tried.length === 0 ? taken : free);
+      const listen = `createServer().listen(${tried.at(-1)}, "127.0.0.1", () => console.log("serving"))`;
+      const server = run("server", `require("node:net").${listen}`);
+      const isServing = async () => readFileSync(server.log, "utf8").includes("serving");
+      await processes.until("the server to serve", isServing).catch(async (error: unknown) => {
+        await processes.stop(server);
+        throw error;
+      });
+    });
+
+    other.close();
+    expect(tried).toHaveLength(2);
+  });
+
+  it("do not see the user's keys, profiles and clusters", () => {
+    const before = { ...process.env };
+    Object.assign(process.env, {
+      AWS_PROFILE: "production",
+      AWS_SESSION_TOKEN: "secret",
+      KUBECONFIG: "/home/me/.kube/config",
+    });
+
+    const seen = engineEnvironment("/folder");
+
+    process.env = before;
+    for (const name of ["AWS_PROFILE", "AWS_SESSION_TOKEN", "KUBECONFIG"])
+      expect(seen).not.toHaveProperty(name);
+  });
 });
 
 describe("engines end with the process that started them", () => {
@@ -32,20 +73,30 @@ describe("engines end with the process that started them", () => {
     const { Processes } = await import(${JSON.stringify(join(here, "../engines/processes.ts"))});
     const processes = new Processes("family");
     const { child } = processes.start("child", process.execPath, ["-e", ${JSON.stringify(forever)}]);
+    process.on("SIGUSR2", () => { throw new Error("uncaught"); });
     console.log(child.pid);
     ${forever}`;
 
-  it("also when that is killed with SIGKILL", async () => {
+  it.each([
+    ["SIGINT", "SIGINT"],
+    ["SIGTERM", "SIGTERM"],
+    ["SIGHUP", "SIGHUP"],
+    ["SIGKILL", "SIGKILL"],
+    // An uncaught error.
+    ["SIGUSR2", 1],
+  ] as const)("on %s", async (signal, expected) => {
     const family = spawn(node, ["--input-type=module", "-e", parent], {
       stdio: ["ignore", "pipe", "ignore"],
     });
+    const ended = new Promise((resolve) => family.once("exit", (code, by) => resolve(by ?? code)));
     const child = await new Promise<number>((resolve) =>
       createInterface(family.stdout).once("line", (line) => resolve(Number(line))),
     );
 
-    family.kill("SIGKILL");
+    family.kill(signal);
 
     await until("the child to end", async () => !isAlive(child));
+    expect(await ended).toBe(expected);
   });
 
   it("and no watcher stays for an engine that ended before", async () => {
@@ -64,6 +115,14 @@ describe("engines end with the process that started them", () => {
 describe("the runner of suites", () => {
   const runner = (names: readonly string[], env: NodeJS.ProcessEnv = process.env) =>
     promisify(execFile)(node, [join(here, "../runner/run.ts"), ...names], { env });
+
+  it.each(["nonsense", "ground@1.0.8", "karpenter@newest"])(
+    "refuses %s, and lists the suites",
+    async (name) => {
+      const stderr = expect.stringContaining("karpenter@");
+      await expect(runner([name])).rejects.toMatchObject({ code: 2, stderr });
+    },
+  );
 
   it("fails for each suite that cannot be built, and names the missing program and where to get it", async () => {
     const folder = mkdtempSync(join(engineFolder("bare"), "build-"));

@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { V1ObjectMeta } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { commandLine } from "../../../cli/command-line.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
+import { CollectedTerminal } from "../../support/collected-terminal.ts";
 import { HolderProcess } from "../../support/holder-process.ts";
 import { until } from "../engines/processes.ts";
 import { applyRights } from "../worlds/holder-client.ts";
@@ -27,7 +29,7 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
       for (const name of await world.names()) await world.annotate(name, annotation, null).catch(() => {});
       await world.untilReady(0);
     });
-    const holder = await HolderRun.start(world, name, "--hold", "1m", "--release-on-exit", ...flags);
+    const holder = await HolderRun.start(world, name, "--release-on-exit", ...flags);
     onTestFinished(() => holder.stop());
     return holder;
   };
@@ -46,9 +48,9 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
     await until("all of them to be held", isHeld);
   };
 
-  it("loses no node during a hold, extends it with a later launch, and Karpenter removes all nodes within a minute after it", async () => {
+  it("loses no node during a hold, extends it with a later launch, and Karpenter removes all nodes after it", async () => {
     await world.pool({ name: "other" });
-    const holder = await start("extended");
+    const holder = await start("extended", "--hold", "2m");
     await world.scale("work", { replicas: 3, spread: true, pool: "default" });
     const surplus = await world.untilReady(3);
     await untilHeld(surplus);
@@ -94,7 +96,8 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
   });
 
   it("marks a burst of 30 new nodes before Karpenter disrupts one, and loses none, though it is killed in every phase", async () => {
-    const holder = await start("killed");
+    // On a busy machine nodes need their time to join; the operator ends it.
+    const holder = await start("killed", "--hold", "20m");
     await world.scale("work", { replicas: 30, spread: true, pool: "default" });
     await holder.process.until("planned");
     await holder.crash(); // in the middle of marking
@@ -105,29 +108,21 @@ describe(`the holder on Karpenter ${process.env.KARPENTER_VERSION ?? "newest"}`,
     await world.plane.kubectl(["label", "node", users, `${holdLabel}-`]); // now the annotation is the user's
     await world.scale("work", { replicas: 0, spread: true, pool: "default" });
     await holder.crash(); // in the middle of the hold
-    const joined = (await world.nodes()).map(({ metadata }) => Number(metadata?.creationTimestamp));
-    const end = Math.max(...joined) + 60_000;
-    await world.stays(surplus, timeLeft(end) - 2_000);
+    await world.stays(surplus, 20_000);
 
-    const isReleasing = async () => {
-      const left = (await marked()).length;
-      return left > 0 && left < surplus.length - 1;
-    };
+    const released = holder.release();
+    const isReleasing = async () => (await marked()).length < surplus.length - 1;
     // It may be too quick to be met in the middle.
-    await until(
-      "its release",
-      async () => (await isReleasing()) || (await marked()).length === 0,
-      240_000,
-      20,
-    );
+    await until("its release", isReleasing, undefined, 20);
     await holder.crash();
+    await released;
     expect(await world.untilReady(1)).toEqual([users]);
     expect(await marked()).toEqual([]);
     expect(await nodes(({ annotations }) => annotations?.[annotation] === "true")).toEqual([users]);
   });
 
   it("continues after an outage of the API server, in the same process", async () => {
-    const holder = await start("reconnected");
+    const holder = await start("reconnected", "--hold", "5m");
     const { pid } = holder.process;
     await world.scale("work", { replicas: 1, spread: true, pool: "default" });
     await untilHeld(await world.untilReady(1));
@@ -184,6 +179,11 @@ class HolderRun {
   async crash(): Promise<void> {
     await this.process.kill();
     await this.startAgain();
+  }
+
+  /** Releases everything as an operator; a process that is killed meanwhile answers nothing. */
+  async release(): Promise<void> {
+    await commandLine(["release", "--run", this.#folder, "--force"], new CollectedTerminal());
   }
 
   async stop(): Promise<void> {
