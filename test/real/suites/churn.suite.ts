@@ -59,11 +59,12 @@ describe("the lab on the wall clock", () => {
 
   // The same work with Karpenter's own settings, in virtual time.
   const alike = (trace: string, arm: string) => countedInVirtualTime({ ...played(trace, hold), arm }, 1);
-  const chancesOf = async (arm: string) => {
+  const meanOf = async (arm: string) => {
     const all: Counted[] = [];
-    for (let chance = 1; chance <= 5; chance++)
+    for (let chance = 1; chance <= chances; chance++)
       all.push(await countedInVirtualTime({ ...played("shrink", pays), arm }, chance));
-    return all;
+    const mean = (name: keyof Counted) => all.reduce((sum, one) => sum + one[name] / chances, 0);
+    return { nodeMinutes: mean("nodeMinutes"), launched: mean("launched"), evicted: mean("evicted") };
   };
 
   it("the holder launches no more nodes on dense bursts than consolidateAfter", async () => {
@@ -83,18 +84,20 @@ describe("the lab on the wall clock", () => {
     expect(held.nodeMinutes).toBeLessThanOrEqual(1.15 * (await alike("vary", native)).nodeMinutes);
   });
 
-  it("with hold=auto no job is killed, and a node that nobody needs goes, at no more cost than with consolidateAfter of the price", async () => {
-    const held = figures("shrink", pays);
-    const native = await chancesOf(nativePays);
-    expect(held.jobsRestarted).toBe(0);
-    // By chance the small pods keep Karpenter alone from every node: then it evicts nothing, and pays for the nodes.
-    const cost = ({ nodeMinutes, launched, evicted }: Omit<Counted, "wait95">) =>
-      nodeMinutes + 2 * launched + evicted / 6;
-    const own = cost({ ...held, evicted: held.servicePodsEvicted });
-    console.log(`${pays} costs ${own}, ${nativePays} ${native.map(cost).join(", ")}`);
-    expect(own).toBeLessThanOrEqual(1.1 * Math.max(...native.map(cost)));
+  it("with hold=auto no job is killed, and a node that nobody needs goes", () => {
+    expect(figures("shrink", pays).jobsRestarted).toBe(0);
     // A constant hold outlasts the trace, so none would be gone.
     expect(eventsOf(played("shrink", pays).events, "node gone").length).toBeGreaterThan(0);
+  });
+
+  // One launch more or less, by chance, costs more than the two are apart: so the mean of the plays that the wall clock agrees with.
+  it("hold=auto evicts and launches no more, in no more node time, than consolidateAfter of the price", async () => {
+    const [auto, native] = [await meanOf(pays), await meanOf(nativePays)];
+    const line = JSON.stringify({ [pays]: auto, [nativePays]: native });
+    console.log(line);
+    expect(auto.evicted, line).toBeLessThanOrEqual(native.evicted + 0.5);
+    expect(auto.launched, line).toBeLessThanOrEqual(native.launched + 0.5);
+    expect(auto.nodeMinutes, line).toBeLessThanOrEqual(native.nodeMinutes);
   });
 
   it("the holder hardly slows Karpenter's own replacement of drifted nodes", () => {
