@@ -1,3 +1,4 @@
+import { demandOf } from "./demand.ts";
 import { after, type Duration, minutes, seconds } from "./duration.ts";
 import { attemptAll, TryAgainError } from "./errors.ts";
 import { mostAhead } from "./launches.ts";
@@ -118,23 +119,21 @@ async function settle(
     const shown = view ? launchesIn(view, asked, { isSweep, rules: context.rules, now }) : [];
     const found = [...launches, ...shown];
     const rules = rulesFor(context.rules, view, asked, found);
+    const seen = view && {
+      holdable: holdable(view, rules, now),
+      present: new Set(view.nodes.map(({ name }) => name)),
+      awaitedSince: awaitedSince(view, { ...asked.seen, ...timesOf(found) }, now),
+      nextDriftEnd: nextDriftEnd(view, rules, now),
+      pods: podsByNode(view),
+      withJobs: nodesWithJobs(view, asked.hold, rules, now),
+    };
+    const isLimited = context.rules.auto && !rules.auto;
+    const facts = { record: asked, whole, launches: found, nodes: seen, rules, isLimited, now };
+    const { launchHold } = demandOf(facts);
     const plan = planScope({
-      record: asked,
+      ...facts,
       stored: record,
-      whole,
-      launches: found,
-      nodes: view && {
-        holdable: holdable(view, rules, now),
-        present: new Set(view.nodes.map(({ name }) => name)),
-        awaitedSince: awaitedSince(view, { ...asked.seen, ...timesOf(found) }, now),
-        nextDriftEnd: nextDriftEnd(view, rules, now),
-        pods: podsByNode(view),
-        withJobs: nodesWithJobs(view, asked.hold, rules, now),
-        ...accountOf(view, asked, rules, now),
-      },
-      rules,
-      isLimited: context.rules.auto && !rules.auto,
-      now,
+      nodes: seen && { ...seen, ...accountOf(view, { ...asked, launchHold }, rules, now) },
       newId: ids.newHoldId(now),
     });
     const { oneShot } = plan.record.looks;

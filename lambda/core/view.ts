@@ -6,7 +6,7 @@ import { type Account, lookAtNodes, type Verdict } from "./pays.ts";
 import { roomsOf, type ScopeView } from "./plan-nodes.ts";
 import type { Launch, PassContext } from "./ports.ts";
 import { isPossible } from "./quiet.ts";
-import type { ScopeRecord } from "./record.ts";
+import type { LaunchHold, ScopeRecord } from "./record.ts";
 import type { Bound } from "./room.ts";
 import { isOfRules, type Rules } from "./rules.ts";
 import { admits, nodePoolOf, type Scope } from "./scope.ts";
@@ -116,7 +116,12 @@ export function withPossibleAccount({ account, ...record }: ScopeRecord, now: Da
 }
 
 /** The account of the nodes by now, and when to read the pods next: when a node is due, or any may have become superfluous. */
-export function accountOf(view: ScopeView, record: ScopeRecord, rules: Rules, now: Date) {
+export function accountOf(
+  view: ScopeView,
+  record: Pick<ScopeRecord, "account"> & Readonly<{ launchHold?: LaunchHold | undefined }>,
+  rules: Rules,
+  now: Date,
+) {
   if (!rules.auto || !view.pods) return {};
   const isUnknown = view.pods === "not read" || "unavailable" in view.pods || "unavailable" in view.claims;
   // A slow pass knows less than another one that has looked since: a Job may run by now on a node that was superfluous.

@@ -1,8 +1,9 @@
 import { after, formatDuration, seconds } from "../../lambda/core/duration.ts";
 import { BrokenSetupError, messageOf, TryAgainError } from "../../lambda/core/errors.ts";
 import { holderName, Karpenter } from "../../lambda/core/marks/keys.ts";
-import type { CallContext } from "../../lambda/core/ports.ts";
+import type { CallContext, NodeClaims } from "../../lambda/core/ports.ts";
 import { type NodeEventSettings, type Rules, writesNodeEvents } from "../../lambda/core/rules.ts";
+import { wholeCluster } from "../../lambda/core/scope.ts";
 import type { KubernetesCaller } from "../../lambda/kubernetes/client.ts";
 import { isStatus } from "../../lambda/kubernetes/error.ts";
 import { mayDo } from "../../lambda/kubernetes/inspection.ts";
@@ -88,3 +89,15 @@ const mayWe = (api: KubernetesCaller, verb: string, context: Limits): Promise<bo
     if (isStatus(error, 403, 404)) return true;
     throw error;
   });
+
+/** The kubeconfig may name another cluster than the one that was meant. A failure is the first pass's to report. */
+export async function warnWithoutKarpenter(
+  nodeClaims: NodeClaims,
+  karpenter: keyof typeof Karpenter,
+  context: CallContext,
+): Promise<void> {
+  if (karpenter === "v0.31") return;
+  const claims = await nodeClaims.list(wholeCluster, context).catch(() => []);
+  if (!("unavailable" in claims) || claims.isMissingRight) return;
+  context.log.warn("Karpenter was not found in this cluster", { because: claims.unavailable });
+}

@@ -25,7 +25,7 @@ import { refuseMarksToObserve, refuseOtherAnnotation } from "./found-marks.ts";
 import { kubeconfigLogin } from "./kubeconfig-login.ts";
 import { type NodeChange, NodeWatch } from "./node-watch.ts";
 import { refuseBesideOther } from "./other-holder.ts";
-import { checkRights, mayChangeNodes } from "./rights.ts";
+import { checkRights, mayChangeNodes, warnWithoutKarpenter } from "./rights.ts";
 import { RunHealth, type RunHealthOptions } from "./run-health.ts";
 import { patchingWith, RunLease } from "./run-lease.ts";
 import { RunTable } from "./run-table.ts";
@@ -199,6 +199,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     const mayChange = () => mayChangeNodes(api, within(seconds(5)));
     if (mode === "observe") await refuseMarksToObserve(marked, { mayChange, release });
     if (foreign > 0) log.warn("marks of holds that are not in this record are removed", { nodes: foreign });
+    await warnWithoutKarpenter(ofCluster.nodeClaims, karpenter, within(seconds(10)));
     closers.push(
       () => watch.stop(),
       () => holder.stop(),

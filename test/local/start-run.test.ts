@@ -219,3 +219,12 @@ describe("a run beside marks of an earlier one", () => {
     expect(world.cluster.annotationHistory("a", annotation)).toEqual([undefined, "true", undefined]);
   });
 });
+
+it("a cluster without Karpenter is named at the start", async () => {
+  const warned = () => world.log.reported("Karpenter was not found in this cluster").length;
+  await (await world.start()).stop();
+  expect(warned()).toBe(1);
+  world.cluster.serve("/apis/karpenter.sh/v1/nodeclaims", { metadata: {}, items: [] });
+  await world.start();
+  expect(warned()).toBe(1);
+});

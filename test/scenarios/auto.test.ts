@@ -48,6 +48,16 @@ it("a node that runs a Job at the end of a hold stays until the Job is done, and
   expect([world.marks(), world.history().length]).toEqual([{}, 1]);
 });
 
+it("a sweep that finds a launch while a Job is waited for lets nodes go that no longer pay, and marks none of them", async () => {
+  const world = aLaunchBesideWork();
+  world.cluster.pods.add({ name: "job", node: "b", owner: { apiVersion: "batch/v1", kind: "Job" } });
+  await world.pass(hours(2) + minutes(2));
+  world.launch({ eventAfter: null });
+  await world.finish(await world.sweep());
+
+  expect(world.heldNodes()).toEqual(["a", "b"]);
+});
+
 it("status names the nodes that no longer pay, and metrics count them and their time", async () => {
   const world = aLaunchBesideWork();
   world.cluster.pods.add({ name: "web", node: "b", owner });
