@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
+import { holderName } from "../../lambda/core/marks/keys.ts";
 import type { ReleaseAnswer } from "../../lambda/core/operate/release.ts";
 import { usualPause } from "../../lambda/core/quiet.ts";
 import { callerPattern, duration, line, requestName, scope } from "../../lambda/schemas/values.ts";
@@ -9,7 +10,15 @@ import { type HolderFlags, withAnyHolder, withHolder } from "../terminal/cluster
 import { Failure } from "../terminal/failure.ts";
 import { asData, type Output, readBy, withExamples, withOutput, withQuiet } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
-import { type Asked, type Done, whatHeld, whatPaused, whatReleased, whatResumed } from "../views/done.ts";
+import {
+  type Asked,
+  type Called,
+  type Done,
+  whatHeld,
+  whatPaused,
+  whatReleased,
+  whatResumed,
+} from "../views/done.ts";
 import { textLog } from "../views/run-log.ts";
 
 type Options = HolderFlags &
@@ -122,17 +131,18 @@ export const resume = (terminal: Terminal): Command =>
 function operation(
   name: "hold" | "release" | "pause" | "resume",
   terminal: Terminal,
-  whatDone: (answer: unknown, asked: Asked & Readonly<{ flags: string }>) => Done,
+  whatDone: (answer: unknown, asked: Asked & Called) => Done,
 ): Command {
   const withFlags = name === "release" ? withHolder : withAnyHolder;
   const command = withQuiet(withOutput(withFlags(new Command(name), terminal), ["table", "json", "yaml"]));
   return command.action(async (options: Options) => {
     const { output, quiet } = options;
+    const { calledAs: program = `npx ${holderName}` } = terminal;
     const isAlone = name === "release" && (options.kubeconfig ?? options.context) !== undefined;
     const { answer, flags } = isAlone
       ? { answer: await withoutHolder(options, terminal), flags: "" }
       : await asked(name, options, terminal);
-    const { lines, failure } = whatDone(answer, { ...options, flags });
+    const { lines, failure } = whatDone(answer, { ...options, program, flags });
     const data = await asData(answer, output);
     if (!quiet) for (const line of data === undefined ? lines : [data]) terminal.out(line);
     if (failure) throw isAlone ? new Failure(failure.message, unretried) : failure;

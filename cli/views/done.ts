@@ -78,13 +78,13 @@ function releasedLines(answer: ReleaseAnswer, isNamed: boolean): readonly string
   ];
 }
 
+/** How this program was started, and the flags that name the holder. */
+export type Called = Readonly<{ program: string; flags: string }>;
+
 /** What became of a pause. */
-export function whatPaused(
-  answer: unknown,
-  { flags, scope }: Pick<Asked, "scope"> & Readonly<{ flags: string }>,
-): Done {
+export function whatPaused(answer: unknown, { program, flags, scope }: Pick<Asked, "scope"> & Called): Done {
   const paused = parsePaused(answer);
-  const resume = `npx karpenter-node-holder resume ${flags}${scope ? ` --scope ${scope}` : ""}`;
+  const resume = `${program} resume ${flags}${scope ? ` --scope ${scope}` : ""}`;
   const until = formatMoment(paused.until, new Date());
   const { released, kept } = paused;
   return {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { whatPaused } from "../../cli/views/done.ts";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 import { aPastHold, aStatus } from "../support/builders.ts";
@@ -114,6 +115,13 @@ describe("an action", () => {
       expect(reported).toMatch(/^error: .+\n.+/);
       expect(reported).toContain(what);
     }
+  });
+
+  it("names the command that resumes as this one was called", () => {
+    const called = { program: "karpenter-node-holder", flags: "--run /data" };
+    expect(whatPaused({ ...nothing, until: since.toISOString() }, called).lines[0]).toContain(
+      "`karpenter-node-holder resume --run /data`",
+    );
   });
 
   it("ends a window by the name that status shows, whatever its signs", async () => {
