@@ -21,17 +21,19 @@ const kwokTypes: readonly InstanceType[] = [2, 4].map((cpu) => ({
   reservedMemory: "10Mi",
 }));
 
-/** Plays in virtual time, so many times, what was played on the wall clock, and compares the two. */
-export async function compare(played: Played, chances: number): Promise<Agreement> {
-  const virtual: Counted[] = [];
-  for (let chance = 1; chance <= chances; chance++) virtual.push(await countedInVirtualTime(played, chance));
-  const { nodeMinutes, launched, servicePodsEvicted, jobsRestarted, wait95th = 0 } = figuresOf(played);
-  const wall = { nodeMinutes, launched, evicted: servicePodsEvicted + jobsRestarted, wait95: wait95th };
-  return agreementOf(wall, virtual);
+/** Plays on the virtual clock, so many times, what was played on the wall clock: with its arm, or with another one. */
+export async function playInVirtualTime(
+  played: Played,
+  chances: number,
+  arm = played.arm,
+): Promise<readonly Counted[]> {
+  const counted: Counted[] = [];
+  for (let chance = 1; chance <= chances; chance++) counted.push(await playOnce({ ...played, arm }, chance));
+  return counted;
 }
 
-/** Plays on the virtual clock what was played on the wall clock; `chance` is the engine's seed. */
-export async function countedInVirtualTime(played: Played, chance: number): Promise<Counted> {
+/** `chance` is the engine's seed. */
+async function playOnce(played: Played, chance: number): Promise<Counted> {
   const { result, holder } = await playEngine({
     karpenter: labVersions[0] ?? "",
     config: configOf(played, chance),
@@ -41,6 +43,13 @@ export async function countedInVirtualTime(played: Played, chance: number): Prom
   if (error) throw new Error(`the holder logged an error: ${error}`);
   const { nodeMinutes, launched, evicted, jobsKilled, wait95 } = result;
   return { nodeMinutes, launched, evicted: evicted + jobsKilled, wait95 };
+}
+
+/** Compares what was played on the wall clock with its plays in virtual time. */
+export function compare(played: Played, virtual: readonly Counted[]): Agreement {
+  const { nodeMinutes, launched, servicePodsEvicted, jobsRestarted, wait95th = 0 } = figuresOf(played);
+  const wall = { nodeMinutes, launched, evicted: servicePodsEvicted + jobsRestarted, wait95: wait95th };
+  return agreementOf(wall, virtual);
 }
 
 /** How the cluster of the wall clock differs from the lab's: times in seconds. */
