@@ -101,8 +101,11 @@ describe("run", () => {
 
   // A change is accepted with `npx vitest run test/cli/run.test --update`, and read in the diff.
   it("logs what was reviewed, serves what it is asked for, and ends when it is asked to", async (test) => {
-    const { port } = new URL((await aCluster(test)).server);
-    const all = await run(test, "--hold 20m --page --metrics-port 0 --release-on-exit", "SIGTERM");
+    const cluster = await aCluster(test);
+    cluster.serve("/apis/karpenter.sh/v1/nodeclaims", { metadata: {}, items: [] });
+    const { port } = new URL(cluster.server);
+    const flags = "--hold 20m --page --metrics-port 0 --release-on-exit";
+    const all = await run(test, flags, "SIGTERM", Promise.resolve(cluster));
     expect(all.served.map((text) => /The holder of fake|karpenter_node_holder/.exec(text)?.[0])).toEqual([
       "The holder of fake",
       "karpenter_node_holder",
