@@ -23,6 +23,7 @@ const trials: readonly Trial[] = [
   { trace: "roll", arm: hold, seed: 1, share: 0.9 },
   { trace: "roll", arm: alone, seed: 1, share: 0.9 },
   { trace: "single", arm: hold, seed: 1, share: 0.6 },
+  { trace: "shrink", arm: hold, seed: 1, share: 0.6 },
   { trace: "shrink", arm: pays, seed: 1, share: 0.8 },
 ];
 /** Plays in virtual time: other phases of Karpenter's loop and other boots decide what is launched and evicted. */
