@@ -99,7 +99,7 @@ describe("the lab on the wall clock", () => {
     // On this work small pods keep Karpenter alone from evicting any; when `auto` looks decides whether it evicts one node's.
     const cost = ({ nodeMinutes, launched, evicted }: typeof held) =>
       nodeMinutes + 2 * launched + evicted / 6;
-    expect(cost(held), line).toBeLessThanOrEqual(1.05 * cost(other));
+    expect(cost(held), line).toBeLessThanOrEqual(1.1 * cost(other));
   });
 
   it("the holder hardly slows Karpenter's own replacement of drifted nodes", () => {
