@@ -6,6 +6,8 @@ import { parseLabelSelector } from "./fake-kubernetes/label-selector.ts";
 
 const claimsPath = /^\/apis\/karpenter\.sh\/(v1|v1beta1)\/nodeclaims$/;
 const { poolLabel } = Karpenter.v1;
+/** What pods may request of a node, in thousandths of a core. */
+export const nodeCpu = 7_910;
 
 /** Karpenter's NodeClaims, as the API server answers. */
 export class FakeNodeClaims {
@@ -47,7 +49,7 @@ export class FakeNodeClaims {
           },
           spec: { taints: [] },
           status: {
-            allocatable: { cpu: "7910m", memory: "30Gi", pods: "110" },
+            allocatable: { cpu: `${nodeCpu}m`, memory: "30Gi", pods: "110" },
             ...(node && { nodeName: node }),
             ...(instance && { providerID: `aws:///eu-central-1a/${instance}` }),
             conditions: [

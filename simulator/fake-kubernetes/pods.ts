@@ -8,6 +8,8 @@ export type FakePod = Readonly<{
   node: string;
   phase?: "Pending" | "Running" | "Succeeded" | "Failed";
   owner?: Readonly<{ apiVersion: string; kind: string }>;
+  /** What it requests, in thousandths of a core. */
+  cpu?: number;
   annotations?: Readonly<Record<string, string>>;
 }>;
 
@@ -28,7 +30,7 @@ export class FakePods {
     return [...this.#pods.values()];
   }
 
-  add({ name, node, phase = "Running", owner, annotations = {} }: FakePod): void {
+  add({ name, node, phase = "Running", owner, cpu, annotations = {} }: FakePod): void {
     this.version += 1;
     const [uid, resourceVersion] = [randomUUID(), String(this.version)];
     const creationTimestamp = this.#now()
@@ -43,7 +45,12 @@ export class FakePods {
         ...(owner && { ownerReferences }),
         ...(Object.keys(annotations).length > 0 && { annotations }),
       },
-      spec: { nodeName: node },
+      spec: {
+        nodeName: node,
+        ...(cpu !== undefined && {
+          containers: [{ name: "main", resources: { requests: { cpu: `${cpu}m` } } }],
+        }),
+      },
       status: { phase },
     });
   }

@@ -1,6 +1,7 @@
 import type { Terminal } from "../../cli/terminal/terminal.ts";
 import type { TimelineEvent } from "../../local/holder/timeline.ts";
 
+type Look = Extract<TimelineEvent, { kind: "look" }>;
 type Style = Parameters<Terminal["style"]>[0];
 type Line = readonly [sign: string, style: Style, text: string];
 
@@ -10,6 +11,8 @@ export class Narrator {
   readonly #terminal: Pick<Terminal, "out" | "style">;
   #waiting: { at: Date; line: Line; nodes: string[] } | undefined;
   #swept: Date | undefined;
+  /** The nodes that had been let go when they were last looked at. */
+  #letGo: readonly string[] = [];
 
   constructor(begin: Date, terminal: Pick<Terminal, "out" | "style">) {
     this.#begin = begin;
@@ -19,6 +22,7 @@ export class Narrator {
   report(event: TimelineEvent): void {
     const { at, kind } = event;
     if (kind === "sweep") this.#swept = at;
+    if (kind === "look") this.#look(at, event.verdicts);
     const line = this.#lineOf(event);
     if (!line) return;
     // A sweep is only worth a line where it does something.
@@ -36,6 +40,22 @@ export class Narrator {
     }
     this.flush();
     this.#waiting = { at, line, nodes };
+  }
+
+  /** Prints why nodes are let go. */
+  #look(at: Date, verdicts: Look["verdicts"]): void {
+    const letGo = verdicts.filter(({ isLetGo }) => isLetGo);
+    const news = letGo.filter(({ name }) => !this.#letGo.includes(name));
+    for (const [because, nodes] of Map.groupBy(news, (one) => one.because)) {
+      this.flush();
+      const text = `NODES no longer ${nodes.length === 1 ? "pays" : "pay"}: ${because}`;
+      this.#print(
+        at,
+        ["◇", "yellow", text],
+        nodes.map(({ name }) => name),
+      );
+    }
+    this.#letGo = letGo.map(({ name }) => name);
   }
 
   /** Prints what happened outside of the holder. */

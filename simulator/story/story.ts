@@ -7,7 +7,7 @@ import { systemClock } from "../../lambda/system-clock.ts";
 import { FakeCluster } from "../fake-kubernetes/fake-cluster.ts";
 import { localWorld } from "../local-world.ts";
 import { type Pace, VirtualClock } from "../virtual-clock.ts";
-import { Work } from "../work.ts";
+import { type Service, Work } from "../work.ts";
 import { Narrator } from "./narrator.ts";
 import { type Check, type Evidence, judge, Observer, plot } from "./verdict.ts";
 
@@ -15,7 +15,15 @@ type Output = Pick<Terminal, "out" | "style">;
 type Play = Readonly<{ output: Output; pace?: Pace | undefined; log: Log; mode: Rules["mode"] }>;
 
 /** How long a length of the story lasts for its reader. */
-export const shownFor = (length: Duration): Duration => Math.min(400, length / 260);
+export const shownFor = (length: Duration): Duration => Math.min(400, length / 420);
+
+const web: Service = { name: "web", cpu: 1_900 };
+/** When two pods of web are left, they fit on the first node as well. */
+const running = [
+  [{ name: "shop", cpu: 1_000 }, plot.here[0], 4],
+  [web, plot.shrinking, 3],
+  [{ name: "search", cpu: 1_900 }, plot.usersOwn, 4],
+] as const;
 
 const silent: Log = { info: () => {}, warn: () => {}, error: () => {} };
 const nowhere: Output = { out: () => {}, style: (_, text) => text };
@@ -23,12 +31,12 @@ const nowhere: Output = { out: () => {}, style: (_, text) => text };
 /** Plays the story of a hold with the real holder, and checks whether it kept its promises. */
 export async function runStory(output: Output, pace: Pace, log: Log = silent): Promise<readonly Check[]> {
   output.out(
-    "The real holder on a clock that runs fast (hold 20m, sweep 5m), and the same work without it.\n",
+    `The real holder on a clock that runs fast (hold=auto, maxHold=${formatDuration(plot.maxHold)}), and the same work without it.\n`,
   );
   const evidence = await play({ output, pace, log, mode: "hold" });
   // It observes: the same work, the same Karpenter, and no node is changed.
-  const { launched } = await play({ output: nowhere, log: silent, mode: "observe" });
-  const checks = judge(evidence, launched);
+  const { counts } = await play({ output: nowhere, log: silent, mode: "observe" });
+  const checks = judge(evidence, counts);
   printVerdict(checks, output);
   return checks;
 }
@@ -37,7 +45,7 @@ async function play({ output, pace, log, mode }: Play): Promise<Evidence> {
   const begin = systemClock.now();
   begin.setMilliseconds(0);
   const clock = new VirtualClock(begin, pace);
-  const settings = readSettings({ cluster: "story", hold: formatDuration(plot.hold), mode });
+  const settings = readSettings({ cluster: "story", maxHold: formatDuration(plot.maxHold), mode });
   const { holdAnnotation: annotation } = settings;
   const cluster = new FakeCluster(() => clock.now());
   let isAway = false;
@@ -62,8 +70,13 @@ async function play({ output, pace, log, mode }: Play): Promise<Evidence> {
     timeline.follow((event) => narrator.report(event));
     for (const node of plot.here) ec2.addNode(node);
     at(seconds(30), () => cluster.editNode(plot.usersOwn, { annotations: { [annotation]: "true" } }));
+    for (const [service, node, pods] of running) work.place(service, node, pods);
     at(plot.first, () => work.burst(3, plot.jobLasts));
     at(plot.again, () => work.burst(3, plot.jobLasts));
+    at(plot.third, () => work.burst(4, plot.jobLasts));
+    at(plot.shrinks, () => work.scale(web, 2));
+    at(plot.grows, () => work.scale(web, 3));
+    at(plot.shrinksAgain, () => work.scale(web, 2));
     at(plot.later, () => {
       isAway = true;
       work.burst(1, plot.jobLasts);
@@ -76,7 +89,7 @@ async function play({ output, pace, log, mode }: Play): Promise<Evidence> {
     const end = after(begin, plot.end);
     await clock.runUntil(end);
     narrator.flush();
-    return { begin, end, observer, history: await world.journal.history(10), launched: work.launched };
+    return { begin, end, observer, history: await world.journal.history(10), counts: work.counts };
   } finally {
     work.stop();
     await world.close();

@@ -4,66 +4,75 @@ import type { Clock } from "../../lambda/core/ports.ts";
 import type { PastHold } from "../../lambda/core/record.ts";
 import { parseNode } from "../../lambda/kubernetes/node-objects.ts";
 import type { FakeCluster } from "../fake-kubernetes/fake-cluster.ts";
+import type { Work } from "../work.ts";
 
 /** What happens outside of the holder, and when. */
 export const plot = {
-  hold: minutes(20),
-  /** Three jobs, which need three new nodes; three jobs again, which find them; one job when they are gone. */
+  maxHold: minutes(25),
+  /** Jobs, which need new nodes; again soon after, when these are gone; and again after as long, when they are still there. */
   first: minutes(1),
-  again: minutes(13),
-  later: minutes(27),
+  again: minutes(8) + seconds(10),
+  third: minutes(15) + seconds(20),
   jobLasts: minutes(5),
+  /** A service shrinks so that its node is superfluous: for a few minutes, and then for good. */
+  shrinks: minutes(25),
+  grows: minutes(28) + seconds(30),
+  shrinksAgain: minutes(30),
+  /** A job when the hold is over. */
+  later: minutes(43),
+  oneShotLost: minutes(45) + seconds(10),
+  end: minutes(70),
   karpenter: { boot: seconds(40), consolidateAfter: seconds(30) },
-  oneShotLost: minutes(29),
-  end: minutes(50),
-  /** Nodes that were there before, and the one among them that its user holds. */
+  /** Nodes that were there before; the service that shrinks is on one, and the user holds another. */
   here: ["anna", "bert", "cleo"],
+  shrinking: "bert",
   usersOwn: "cleo",
-  newNodes: ["dora", "emil", "frida", "greta"],
+  newNodes: ["dora", "emil", "frida", "greta", "hugo", "ida", "jan", "kira"],
 } as const;
 
 /** One promise, whether it was kept, and what was found. */
 export type Check = Readonly<{ promise: string; isKept: boolean; saw: string }>;
 
-/** What the verdict is based on: the API server's own history, the record, and how many nodes were launched. */
+/** What the verdict is based on: the API server's own history, the record, and what Karpenter did. */
 export type Evidence = Readonly<{
   begin: Date;
   end: Date;
   observer: Observer;
   history: readonly PastHold[];
-  launched: number;
+  counts: Work["counts"];
 }>;
 
 const burst = plot.newNodes.slice(0, 3);
-const last = plot.newNodes[3];
-const theirs = plot.here.filter((node) => node !== plot.usersOwn);
+const last = plot.newNodes.at(-1) ?? "";
+const [stays] = plot.here;
 
 /** Checks the promises only by the API server's history, the record, and what the same work takes without the holder. */
 export function judge(
-  { begin, end, observer, history, launched }: Evidence,
-  launchedWithout: number,
+  { begin, end, observer, history, counts }: Evidence,
+  without: Evidence["counts"],
 ): readonly Check[] {
   const moment = (time: Duration) => after(begin, time);
   const report = (at: Date | undefined) => (at ? formatDuration(at.getTime() - begin.getTime()) : "never");
   const [first, second] = history.toSorted((a, b) => a.startedAt.getTime() - b.startedAt.getTime());
-  const firstEnd = moment(plot.first + plot.hold);
-  const secondEnd = moment(plot.later + plot.hold);
+  const firstEnd = moment(plot.third + plot.maxHold);
+  const secondEnd = moment(plot.later + plot.maxHold);
 
   const heldFrom = (nodes: readonly string[], at: Date) => nodes.map((node) => observer.heldSince(node, at));
   const within = (dates: readonly (Date | undefined)[], latest: Date) =>
     dates.every((date) => date !== undefined && date <= latest);
   const formatAll = (dates: readonly (Date | undefined)[]) => dates.map(report).join(", ");
-  const freeAt = (nodes: readonly string[], at: Date) =>
-    nodes.filter((node) => observer.at(node, at)?.annotation === undefined);
 
-  const marked = heldFrom(theirs, moment(plot.first + minutes(1)));
+  const marked = heldFrom([stays, plot.shrinking], moment(plot.first + minutes(1)));
   const joined = burst.map((node) => observer.of(node)[0]?.at);
   const newNodes = heldFrom(burst, moment(plot.first + minutes(3)));
-  const unbroken = heldFrom([...theirs, ...burst], after(firstEnd, -1));
-  const free = freeAt([...theirs, ...burst], after(firstEnd, seconds(5)));
+  const unbroken = heldFrom([stays], after(firstEnd, -1));
+  const letGo = observer.freeSince(plot.shrinking, moment(plot.later));
+  const worth = { from: moment(plot.shrinksAgain + minutes(6)), to: moment(plot.shrinksAgain + minutes(8)) };
+  const freed = observer.freeSince(stays, moment(plot.later));
   const users = observer.of(plot.usersOwn).map((sight) => sight.annotation ?? "none");
-  const repaired = heldFrom([...theirs, last], moment(plot.later + minutes(2)));
+  const repaired = heldFrom([stays, last], moment(plot.later + minutes(2)));
   const left = [...plot.here, ...plot.newNodes].filter((node) => observer.at(node, end)?.holdId);
+  const spared = first?.evictionsSpared ?? 0;
 
   return [
     {
@@ -77,19 +86,30 @@ export function judge(
       saw: `joined ${formatAll(joined)}, held since ${formatAll(newNodes)}`,
     },
     {
-      promise: "the second burst finds the nodes of the first",
-      isKept: launched === plot.newNodes.length && launchedWithout > launched,
-      saw: `${launched} launches; the same work without the holder: ${launchedWithout}`,
+      promise: "once jobs have come again soon, empty nodes wait for them",
+      isKept: counts.launched === plot.newNodes.length && without.launched > counts.launched,
+      saw: `${counts.launched} launches; the same work without the holder: ${without.launched}`,
     },
     {
-      promise: "no held node is without its annotation for a moment until the hold is over",
-      isKept: within(unbroken, moment(plot.first + minutes(2))),
+      promise: "a service that shrinks and grows again keeps its pods where they are",
+      isKept: spared > 0 && without.evicted > counts.evicted,
+      saw: `${counts.evicted} pods evicted; the same work without the holder: ${without.evicted}`,
+    },
+    {
+      promise:
+        "a node goes when it was superfluous for as long as its removal is worth: 6 minutes for 2 pods",
+      isKept: letGo !== undefined && letGo >= worth.from && letGo <= worth.to,
+      saw: `superfluous since ${formatDuration(plot.shrinksAgain)}, let go after ${report(letGo)}`,
+    },
+    {
+      promise: "a node that is needed is not without its annotation for a moment until the hold is over",
+      isKept: within(unbroken, moment(plot.first + minutes(1))),
       saw: `held without a break since ${formatAll(unbroken)}`,
     },
     {
-      promise: "20 minutes after the last launch all of them are free, within seconds",
-      isKept: free.length === theirs.length + burst.length && first?.endedBecause === "the hold expired",
-      saw: `free at ${report(after(firstEnd, seconds(5)))}: ${free.join(", ")}`,
+      promise: `${formatDuration(plot.maxHold)} after the last launch all nodes are free, within seconds`,
+      isKept: within([freed], after(firstEnd, seconds(5))) && (freed ?? begin) >= firstEnd,
+      saw: `free since ${report(freed)}, due ${report(firstEnd)}`,
     },
     {
       promise: "the user's own annotation is never touched",
@@ -145,5 +165,12 @@ export class Observer {
     const before = this.of(node).filter((sight) => sight.at <= moment);
     const gap = before.findLastIndex((sight) => sight.annotation !== "true");
     return before[gap + 1]?.at;
+  }
+
+  /** Since when a node has been without its annotation, looking back from that moment. */
+  freeSince(node: string, moment: Date): Date | undefined {
+    const before = this.of(node).filter((sight) => sight.at <= moment);
+    const held = before.findLastIndex((sight) => sight.annotation === "true");
+    return before[held + 1]?.at;
   }
 }

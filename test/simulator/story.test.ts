@@ -13,25 +13,40 @@ describe("the story of a hold", () => {
 
   it("ends with every promise kept", () => {
     expect(checks.filter(({ isKept }) => !isKept)).toEqual([]);
-    expect(checks.length).toBeGreaterThanOrEqual(9);
+    expect(checks.length).toBeGreaterThanOrEqual(11);
     expect(terminal.output).toContain(`All ${checks.length} promises kept.`);
   });
 
   it("prints events in order, and nodes together to which the same happens at once", () => {
     const reported = terminal.output.split("\n").filter((line) => / (held|free|until \d+:\d\d)/.test(line));
-    expect(reported.slice(0, 6).map((line) => line.trim().replaceAll(/ +/g, " "))).toEqual([
+    expect(reported.slice(0, 7).map((line) => line.trim().replaceAll(/ +/g, " "))).toEqual([
       "0:30 ◆ cleo held by the user's own annotation",
-      "1:01 ┏ hold until 21:00: a node was launched in NodePool default",
+      "1:01 ┏ hold until 26:00: a node was launched in NodePool default",
       "1:01 ■ anna, bert held",
       "1:45 ■ dora, emil, frida held",
-      "21:00 □ anna, bert, dora, emil, frida free",
-      "27:01 ┏ hold until 47:00: a node was launched in NodePool default",
+      "7:34 □ dora, emil, frida free",
+      "8:11 ┣ hold extended until 33:10",
+      "8:55 ■ greta, hugo, ida held",
     ]);
   });
 
-  it("shows what the hold is for: nodes that a second burst finds, and that are launched again without it", () => {
-    expect(terminal.output).toContain("3 jobs start on dora, emil, frida: nothing is launched");
-    expect(terminal.output).toContain("4 launches; the same work without the holder: 7");
+  it("shows what the hold is for: nodes and pods that stay because they are needed again, and what happens without it", () => {
+    for (const line of [
+      "4 jobs start on greta, hugo, ida: a node is missing",
+      "8 launches; the same work without the holder: 12",
+      "web grows from 2 to 3 pods on bert: nothing is launched",
+      "2 pods evicted; the same work without the holder: 3",
+    ])
+      expect(terminal.output).toContain(line);
+  });
+
+  it("says why a node is let go, once", () => {
+    expect(terminal.output.match(/bert no longer pays: .*/g)).toEqual([
+      expect.stringMatching(
+        /: superfluous for 6m\w*; its removal is worth 6m: 2 pods; a relaunch is not waited for/,
+      ),
+    ]);
+    expect(terminal.output).toContain("dora, emil, frida no longer pay: superfluous for 0s");
   });
 
   it("prints no line twice, and takes its reader no longer than a quarter of a minute", () => {
