@@ -4,6 +4,7 @@ import type { Log } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
+import type { TimelineEvent } from "../../local/holder/timeline.ts";
 import { FakeCluster } from "../fake-kubernetes/fake-cluster.ts";
 import { localWorld } from "../local-world.ts";
 import { type Pace, VirtualClock } from "../virtual-clock.ts";
@@ -12,7 +13,14 @@ import { Narrator } from "./narrator.ts";
 import { type Check, type Evidence, judge, Observer, plot } from "./verdict.ts";
 
 type Output = Pick<Terminal, "out" | "style">;
-type Play = Readonly<{ output: Output; pace?: Pace | undefined; log: Log; mode: Rules["mode"] }>;
+type Play = Readonly<{
+  begin: Date;
+  output: Output;
+  pace?: Pace | undefined;
+  log: Log;
+  mode: Rules["mode"];
+}>;
+type Played = Evidence & Readonly<{ events: readonly TimelineEvent[] }>;
 
 /** How long a length of the story lasts for its reader. */
 export const shownFor = (length: Duration): Duration => Math.min(400, length / 420);
@@ -33,17 +41,21 @@ export async function runStory(output: Output, pace: Pace, log: Log = silent): P
   output.out(
     `The real holder on a clock that runs fast (hold=auto, maxHold=${formatDuration(plot.maxHold)}), and the same work without it.\n`,
   );
-  const evidence = await play({ output, pace, log, mode: "hold" });
+  const begin = systemClock.now();
+  begin.setMilliseconds(0);
+  const evidence = await play({ begin, output, pace, log, mode: "hold" });
   // It observes: the same work, the same Karpenter, and no node is changed.
-  const { counts } = await play({ output: nowhere, log: silent, mode: "observe" });
+  const { counts } = await play({ begin, output: nowhere, log: silent, mode: "observe" });
   const checks = judge(evidence, counts);
   printVerdict(checks, output);
   return checks;
 }
 
-async function play({ output, pace, log, mode }: Play): Promise<Evidence> {
-  const begin = systemClock.now();
-  begin.setMilliseconds(0);
+/** What happens in the story, for a picture of it. */
+export const storyEvents = async (begin: Date): Promise<readonly TimelineEvent[]> =>
+  (await play({ begin, output: nowhere, log: silent, mode: "hold" })).events;
+
+async function play({ begin, output, pace, log, mode }: Play): Promise<Played> {
   const clock = new VirtualClock(begin, pace);
   const settings = readSettings({ cluster: "story", maxHold: formatDuration(plot.maxHold), mode });
   const { holdAnnotation: annotation } = settings;
@@ -89,7 +101,8 @@ async function play({ output, pace, log, mode }: Play): Promise<Evidence> {
     const end = after(begin, plot.end);
     await clock.runUntil(end);
     narrator.flush();
-    return { begin, end, observer, history: await world.journal.history(10), counts: work.counts };
+    const history = await world.journal.history(10);
+    return { begin, end, observer, history, counts: work.counts, events: timeline.events };
   } finally {
     work.stop();
     await world.close();

@@ -3,6 +3,7 @@ import { expect, it } from "vitest";
 import { apiBlock } from "../../scripts/api-page.ts";
 import { autoPicture } from "../../scripts/auto-picture.ts";
 import { costsBlock, inWords } from "../../scripts/costs.ts";
+import { holdPicture } from "../../scripts/hold-picture.ts";
 import { withBlock } from "../../scripts/page-block.ts";
 import { newestKarpenter } from "../real/engines/build.ts";
 import { truthRows } from "../real/truth-table/rows.ts";
@@ -23,6 +24,10 @@ it("every page names the same sum of costs", () => {
 
 it("the picture of hold=auto is what npm run docs:auto draws from the rule", () => {
   expect(read("docs/images/auto.svg")).toBe(`${autoPicture()}\n`);
+});
+
+it("the picture of a hold is what npm run docs:hold draws of the story", async () => {
+  expect(read("docs/images/hold.svg")).toBe(`${await holdPicture()}\n`);
 });
 
 it.each(truthRows(newestKarpenter).map((row) => [row.what, row] as const))(
