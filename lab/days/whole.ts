@@ -35,7 +35,8 @@ const shown = ["consolidate-after-5m", "hold-20m", ...strongest];
 
 /**
  * The whole comparison, of some 70 minutes on two cores. Every arm is played once, on the newest version; what is shown
- * first, on three seeds and on 1.13 (the last in which a node within its `consolidateAfter` may still be filled); only
+ * first, on three seeds and on 1.13 (the last in which a node within its `consolidateAfter` may still be filled, so that
+ * evictions are most, and what the holder does at a higher price for them is played, too); only
  * the strongest, on mixed sizes and two families, on each other version, on single kinds of work, and for a week.
  */
 export function wholeComparison(versions: readonly string[]): readonly Spec[] {
@@ -54,7 +55,7 @@ export function wholeComparison(versions: readonly string[]): readonly Spec[] {
   return [
     ...chosen({ arms: armNames, seeds: [1] }),
     ...chosen({ arms: shown, seeds: [2, 3] }),
-    ...chosen({ arms: shown, karpenter: before }),
+    ...chosen({ arms: [...shown, "auto-evictions"], karpenter: before }),
     ...chosen({ types: ["four", "families"], seeds: [1, 2] }),
     ...chosen({ karpenter: others, seeds: [1] }),
     ...chosen({ sources: ["bursts", "ci", "shrinking"].map(named) }),
