@@ -34,7 +34,7 @@ const strongest = ["budget-hourly", "budget-every-30m", "auto"];
 const shown = ["consolidate-after-5m", "hold-20m", ...strongest];
 
 /**
- * The whole comparison, of some 70 minutes on two cores. Every arm is played once, on the newest version; what is shown
+ * The whole comparison, of about an hour on two cores. Every arm is played once, on the newest version; what is shown
  * first, on three seeds and on 1.13 (the last in which a node within its `consolidateAfter` may still be filled, so that
  * evictions are most, and what the holder does at a higher price for them is played, too); only
  * the strongest, on mixed sizes and two families, on each other version, on single kinds of work, and for a week.

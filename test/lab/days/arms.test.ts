@@ -164,7 +164,7 @@ describe("the whole comparison", () => {
         expect(titles).toContain(titleOf({ ...spec, arm }));
   });
 
-  it("takes 70 minutes on two cores at most, at 80 seconds of one core for each day", () => {
+  it("takes an hour on two cores at most, at 70 seconds of one core for each day", () => {
     const lasts = new Map(
       ["day", "week", "bursts", "ci", "shrinking"].map((name) => [name, traceOf(name, 1).lasts]),
     );
