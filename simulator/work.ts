@@ -44,7 +44,7 @@ export class Work {
     this.#options = options;
     this.#unfollow = options.cluster.onChange(({ type, node }) => {
       const { name } = node.metadata;
-      if (type === "DELETED") this.#nodes.delete(name);
+      if (type === "DELETED") this.#lose(name);
       else if (this.#nodes.has(name) && !this.#isKept(name))
         this.#in(decidesAfter, () => this.#consolidate());
     });
@@ -145,9 +145,16 @@ export class Work {
     this.#change(name);
     if (lasts === undefined) return;
     this.#in(lasts, () => {
+      if (!this.#nodes.get(name)?.pods.includes(pod)) return;
       this.#end(pod, name);
       this.#options.notify(`the job on ${name} is done`);
     });
+  }
+
+  /** A node is gone, by Karpenter or by a user, and its pods with it. */
+  #lose(name: string): void {
+    for (const pod of this.#nodes.get(name)?.pods ?? []) this.#options.cluster.pods.remove(pod.name);
+    this.#nodes.delete(name);
   }
 
   #end(pod: Pod, name: string): void {

@@ -79,3 +79,11 @@ it("pods of a service that fit on no node share a new one", async () => {
   await pass(seconds(10));
   expect([podsOn("a").length, podsOn("n1").length]).toEqual([4, 2]);
 });
+
+it("a job ends with its node, when a user deletes it", async () => {
+  work.burst(1, minutes(1));
+  await pass(seconds(20));
+  cluster.removeNode("n1");
+  await pass(minutes(2));
+  expect([podsOn("n1"), notes.filter((note) => note.includes("done"))]).toEqual([[], []]);
+});
