@@ -34,10 +34,10 @@ const strongest = ["budget-hourly", "budget-every-30m", "auto"];
 const shown = ["consolidate-after-5m", "hold-20m", ...strongest];
 
 /**
- * The whole comparison, of about an hour on two cores. Every arm is played once, on the newest version; what is shown
- * first, on three seeds and on 1.13 (the last in which a node within its `consolidateAfter` may still be filled, so that
- * evictions are most, and what the holder does at a higher price for them is played, too); only
- * the strongest, on mixed sizes and two families, on each other version, on single kinds of work, and for a week.
+ * The whole comparison, of about an hour on two cores. Every arm is played once, on the newest version. What is shown
+ * first is played on three seeds, and on 1.13, the last version in which a node within its `consolidateAfter` may still be
+ * filled: there evictions are most, so a higher price for them is played, too. Only the strongest are played on mixed
+ * sizes and two families, on each other version, on single kinds of work, and for a week.
  */
 export function wholeComparison(versions: readonly string[]): readonly Spec[] {
   const [newest = ""] = versions;
