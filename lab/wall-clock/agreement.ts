@@ -1,5 +1,5 @@
-/** What both clocks count of one run; `wait95` are seconds. */
-export type Counted = Readonly<{ nodeMinutes: number; launched: number; evicted: number; wait95: number }>;
+/** What both clocks count of one run. */
+export type Counted = Readonly<{ nodeMinutes: number; launched: number; evicted: number }>;
 
 export type Agreement = Readonly<{
   /** The values on the wall clock and in virtual time, in words. */
@@ -11,24 +11,21 @@ export type Agreement = Readonly<{
 /** The node time may be apart from the range in virtual time by this share. */
 const allowedShare = 0.15;
 
-/** On a busy machine by more, but never by more than this. */
+/** With the time of one node more or less, too, but never by more than this. */
 const largestShare = 1 / 3;
 
 /**
  * Compares a run on the wall clock with repeated runs of its trace in virtual time. Chance moves all figures, so the wall
- * clock's must be near to the range of the others: the node time within a share, and each launched node may come and go
- * later by what pods waited longer on the wall clock: so busy was the machine. Launches and evictions are small numbers: a
- * tenth apart, or one launch by chance, which brings or takes the time of one node, or the three pods that one more
+ * clock's must be near to the range of the others: the node time within a share. Launches and evictions are small numbers:
+ * a tenth apart, or one launch by chance, which brings or takes the time of one node, or the three pods that one more
  * removal evicts.
  */
 export function agreementOf(wall: Counted, virtual: readonly Counted[]): Agreement {
   const valuesOf = (name: keyof Counted) => virtual.map((run) => run[name]);
-  const usualWait = valuesOf("wait95").reduce((sum, wait) => sum + wait / virtual.length, 0);
-  const late = (Math.max(0, wall.wait95 - usualWait) / 60) * wall.launched;
   const launches = valuesOf("launched");
   const isApart = wall.launched < Math.min(...launches) || wall.launched > Math.max(...launches);
   const timeOfOne = isApart ? wall.nodeMinutes / Math.max(1, wall.launched) : 0;
-  const allowed = Math.min(largestShare, allowedShare + (late + timeOfOne) / wall.nodeMinutes);
+  const allowed = Math.min(largestShare, allowedShare + timeOfOne / wall.nodeMinutes);
   const slackOf = {
     nodeMinutes: allowed * wall.nodeMinutes,
     launched: Math.max(1, 0.1 * wall.launched),

@@ -2,19 +2,17 @@ import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { eventsOf, type TimelineEvent } from "../../report/timeline/events.ts";
 import type { Played } from "./play.ts";
 
-/** Counts one arm's record; waits and drift in seconds, where there are any. Nodes that existed before it began are not launches of the trace. */
+/** Counts one arm's record; the drift in seconds, where there is one. Nodes that existed before it began are not launches of the trace. */
 export function figuresOf(record: Played) {
   const { events, from, to } = record;
   const counted = events.filter(({ at }) => at >= from);
   const evicted = eventsOf(counted, "pod evicted").map(({ pod }) => pod);
   const isJob = (pod: string) => pod.startsWith("job-");
-  const waits = record.waits.toSorted((a, b) => a - b);
   return {
     launched: eventsOf(counted, "node joined").length,
     servicePodsEvicted: evicted.filter((pod) => !isJob(pod)).length,
     jobsRestarted: evicted.filter(isJob).length,
     nodeMinutes: round(nodeTime(events, from, to) / minutes(1)),
-    wait95th: inSeconds(quantile(waits, 0.95)),
     driftDone: inSeconds(record.driftDone),
   };
 }
@@ -29,14 +27,20 @@ function nodeTime(events: readonly TimelineEvent[], from: Date, to: Date): numbe
   }, 0);
 }
 
+/** When the first pod ran on a node. */
+export function firstRunOn(node: string | undefined, { pods }: Pick<Played, "pods">): Date | undefined {
+  const times = pods.flatMap((pod) => (pod.node === node && pod.running ? [pod.running.getTime()] : []));
+  return times.length > 0 ? new Date(Math.min(...times)) : undefined;
+}
+
 /** How long before the counting began the first pods were there, and how long most nodes took until pods ran; in seconds. */
-export function beginOf({ events, from }: Played): Readonly<{ begunBefore: number; boot: [number, number] }> {
+export function beginOf(record: Played): Readonly<{ begunBefore: number; boot: [number, number] }> {
+  const { events, from } = record;
   const joined = eventsOf(events, "node joined");
   const first = Math.min(...joined.map(({ at }) => at.getTime()));
-  const running = eventsOf(events, "image pulled");
   const boots = joined.flatMap(({ node, at }) => {
-    const pulled = running.find((one) => one.node === node);
-    return pulled ? [pulled.at.getTime() - at.getTime()] : [];
+    const running = firstRunOn(node, record);
+    return running ? [running.getTime() - at.getTime()] : [];
   });
   const sorted = boots.toSorted((a, b) => a - b);
   // Some wait longer for their first pod.

@@ -9,24 +9,30 @@ import type { World } from "../../test/real/worlds/world.ts";
 
 const namespace = "default";
 
+/** When a pod was created, bound to a node, running and gone, as far as it was; a job that was evicted has several pods. */
+export type PodTimes = Readonly<{ pod: string; job?: string; created: Date }> & {
+  node?: string;
+  bound?: Date;
+  running?: Date;
+  gone?: Date;
+};
+
 /** Watches a cluster from outside and records what happens to its nodes and pods; independent of the holder. */
 export class Observer extends Timeline {
   readonly pods = new Map<string, V1Pod>();
   readonly #nodes = new Map<string, NodeMeta>();
   readonly #images = new Set<string>();
   readonly #evicted = new Set<string>();
-  readonly #pending = new Map<string, Date>();
-  readonly #waits: number[] = [];
+  readonly #times = new Map<string, PodTimes>();
   readonly #stops: (() => Promise<void>)[] = [];
 
   constructor() {
     super(() => systemClock.now());
   }
 
-  /** How long each pod waited for a node so far, in milliseconds. */
-  waits(): readonly number[] {
-    const now = systemClock.now().getTime();
-    return [...this.#waits, ...[...this.#pending.values()].map((since) => now - since.getTime())];
+  /** Of every pod so far, in the order of their creation. */
+  get podTimes(): readonly PodTimes[] {
+    return [...this.#times.values()];
   }
 
   async start({ plane, core }: World): Promise<void> {
@@ -43,13 +49,13 @@ export class Observer extends Timeline {
     for (const stop of this.#stops) await stop();
   }
 
-  /** Records evictions, waits, and an image on its first pod on a node. */
+  /** Records evictions, times, and an image on its first pod on a node. */
   #seePod(pod: V1Pod, isGone: boolean): void {
     const name = pod.metadata?.name ?? "";
     const node = pod.spec?.nodeName;
     if (isGone) this.pods.delete(name);
     else this.pods.set(name, pod);
-    this.#measureWait(name, isGone || Boolean(node));
+    this.#time(pod, isGone);
     if (!node) return;
     if (pod.status?.phase === "Running") this.#seeImage(node, pod.spec?.containers[0]?.image ?? "");
     if (!isEvicted(pod) || this.#evicted.has(name)) return;
@@ -57,12 +63,14 @@ export class Observer extends Timeline {
     this.record({ kind: "pod evicted", node, pod: name });
   }
 
-  #measureWait(pod: string, isOver: boolean): void {
-    const since = this.#pending.get(pod);
-    if (!isOver && !since) this.#pending.set(pod, systemClock.now());
-    if (!isOver || !since) return;
-    this.#pending.delete(pod);
-    this.#waits.push(systemClock.now().getTime() - since.getTime());
+  #time({ metadata, spec, status }: V1Pod, isGone: boolean): void {
+    const now = systemClock.now();
+    const { name: pod = "", labels: { job } = {} } = metadata ?? {};
+    const times: PodTimes = this.#times.get(pod) ?? { pod, created: now, ...(job && { job }) };
+    this.#times.set(pod, times);
+    if (spec?.nodeName && !times.bound) Object.assign(times, { node: spec.nodeName, bound: now });
+    if (status?.phase === "Running") times.running ??= now;
+    if (isGone) times.gone ??= now;
   }
 
   #seeImage(node: string, image: string): void {

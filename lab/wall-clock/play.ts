@@ -9,11 +9,12 @@ import { World } from "../../test/real/worlds/world.ts";
 import { armOf } from "../days/arms.ts";
 import { engineConfig } from "../days/config.ts";
 import { traceOf } from "../days/traces/names.ts";
+import type { Trace } from "../days/traces/trace.ts";
 import { typesOf } from "../days/worlds.ts";
 import { serviceObject, smallNodes } from "./cluster-objects.ts";
 import { startHolder } from "./holder.ts";
 import { JobRunner } from "./job-runner.ts";
-import { Observer } from "./observer.ts";
+import { Observer, type PodTimes } from "./observer.ts";
 
 /** What to play: a short trace and an arm of the lab by name; `share` of the trace's time for a short run. */
 export type Trial = Readonly<{
@@ -29,8 +30,9 @@ export type Played = Trial &
     from: Date;
     to: Date;
     events: readonly TimelineEvent[];
-    /** How long each pod waited for a node, in milliseconds. */
-    waits: readonly number[];
+    pods: readonly PodTimes[];
+    /** The trace's, at the times when they really were made: a busy machine makes them late. */
+    made: Pick<Trace, "services" | "drifts">;
     /** How long it took until every drifted node was replaced; undefined if it was not finished. */
     driftDone?: number;
   }>;
@@ -66,11 +68,16 @@ export async function playOnWallClock(trial: Trial): Promise<Played> {
     const [drift] = trace.drifts;
     const drifted = drift && new DriftedNodes(world);
     const jobs = new JobRunner(world, observer, trace.jobs);
+    const made = structuredClone({ services: trace.services, drifts: trace.drifts });
     const steps = [
-      ...(drifted ? [{ at: drift.at, act: () => drifted.begin(() => apply({ generation: "2" })) }] : []),
-      ...trace.services.flatMap((service) =>
-        (service.changes ?? []).map(({ at }, i) => ({
-          at,
+      ...(drifted
+        ? made.drifts
+            .slice(0, 1)
+            .map((step) => ({ step, act: () => drifted.begin(() => apply({ generation: "2" })) }))
+        : []),
+      ...trace.services.flatMap((service, which) =>
+        (made.services[which]?.changes ?? []).map((step, i) => ({
+          step,
           act: () => world.apply(serviceObject(service, i + 1)),
         })),
       ),
@@ -78,9 +85,13 @@ export async function playOnWallClock(trial: Trial): Promise<Played> {
     const end = seconds(trace.lasts) * trial.share;
     const begin = performance.now();
     for (let now = 0; now < end; now = performance.now() - begin) {
-      for (const step of steps.splice(0)) {
-        if (seconds(step.at) <= now) await step.act();
-        else steps.push(step);
+      for (const one of steps.splice(0)) {
+        if (seconds(one.step.at) > now) {
+          steps.push(one);
+          continue;
+        }
+        await one.act();
+        one.step.at = (performance.now() - begin) / seconds(1);
       }
       await jobs.advance(now);
       await drifted?.check();
@@ -92,7 +103,8 @@ export async function playOnWallClock(trial: Trial): Promise<Played> {
       from,
       to: new Date(),
       events: [...observer.events],
-      waits: observer.waits(),
+      pods: observer.podTimes,
+      made,
       ...(driftDone !== undefined && { driftDone }),
     };
   } finally {

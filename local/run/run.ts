@@ -178,7 +178,7 @@ export async function openRun(options: RunOptions): Promise<Run> {
     }
     // A program that logs in may take longer than the answer of a server.
     await login.access();
-    await checkRights(api, { ...within(seconds(5)), server, rules: settings });
+    await checkRights(api, { ...within(seconds(15)), server, rules: settings });
     isWaiting = true;
     const taken = await lease.take(waiting.signal, onLost);
     watch.countFromNow();

@@ -29,6 +29,7 @@ export async function runHolder(
   engine: EngineProcess,
   settings: RawSettings,
   onProgress: (line: unknown) => void,
+  lateness = schedulerLateness(),
 ): Promise<Readonly<{ result: unknown; holder: HolderFigures }>> {
   const errors: string[] = [];
   const log: Log = {
@@ -44,7 +45,7 @@ export async function runHolder(
   timeline.follow(({ kind }) => {
     if (kind === "hold started") holds += 1;
   });
-  const holder = holderOn({ lockStep, settings, clock, log, instances, timeline });
+  const holder = holderOn({ lockStep, settings, clock, log, instances, timeline, lateness });
   const play = async ({ now, launches, gone }: Turn): Promise<void> => {
     const isFirst = clock.now().getTime() === 0;
     if (isFirst) {
@@ -70,9 +71,10 @@ type Parts = Readonly<{
   log: Log;
   instances: ReportedInstances;
   timeline: Timeline;
+  lateness: () => Duration;
 }>;
 
-function holderOn({ lockStep, settings: raw, clock, log, instances, timeline }: Parts): Holder {
+function holderOn({ lockStep, settings: raw, clock, log, instances, timeline, lateness }: Parts): Holder {
   const settings = readSettings({ cluster: "lab", ...raw });
   const { karpenter, holdAnnotation: annotation, nodePools } = settings;
   const table = new MemoryTable();
@@ -92,7 +94,7 @@ function holderOn({ lockStep, settings: raw, clock, log, instances, timeline }: 
     launches: instances,
     ids: holdIds,
     metrics,
-    lateness: schedulerLateness(),
+    lateness,
   });
 }
 

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { commandLine } from "../../../cli/command-line.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
-import { HolderProcess } from "../../support/holder-process.ts";
 import { until } from "../engines/processes.ts";
 import { applyRights } from "../worlds/holder-client.ts";
+import { HolderProcess } from "../worlds/holder-process.ts";
 import { World } from "../worlds/world.ts";
 
 const { annotation } = Karpenter.v1;

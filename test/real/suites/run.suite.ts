@@ -9,7 +9,8 @@ import { parseNode } from "../../../lambda/kubernetes/node-objects.ts";
 import { buildCommandLine } from "../../../scripts/package.ts";
 import { FakeKubernetesServer } from "../../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
-import { HolderProcess } from "../../support/holder-process.ts";
+import { patience } from "../engines/processes.ts";
+import { HolderProcess } from "../worlds/holder-process.ts";
 
 const { annotation, poolLabel, registeredLabel } = Karpenter.v1;
 const atWork = "the holder is at work";
@@ -17,7 +18,7 @@ const stayHeld = "nodes stay held until the holder runs again";
 
 // A process starts three times as fast from the bundle as from the sources.
 const dist = mkdtempSync(join(tmpdir(), "command-line-"));
-beforeAll(() => buildCommandLine(dist), 180_000);
+beforeAll(() => buildCommandLine(dist));
 afterAll(() => rm(dist, { recursive: true }));
 
 /** A cluster of its own for one test, and holders that are stopped with it. */
@@ -54,10 +55,10 @@ async function prepare(test: TestContext) {
 }
 
 // Some wait for half a minute, and all start processes: on a busy machine each takes its time.
-const soon = { timeout: 60_000, interval: 20 };
+const soon = { timeout: patience, interval: 20 };
 
 // Together, because they mostly wait.
-describe.concurrent("the command run", { timeout: 180_000 }, () => {
+describe.concurrent("the command run", () => {
   it("finds its cluster by KUBECONFIG, and names the command that shows its status; stopped, it says what stays held, until when, and what releases it", async (test) => {
     const { folder, runWith, joins, held, expect } = await prepare(test);
     const env = { KUBECONFIG: join(folder, "kubeconfig") };

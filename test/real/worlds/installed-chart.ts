@@ -13,11 +13,11 @@ import { buildCommandLine } from "../../../scripts/package.ts";
 import { CollectedLog } from "../../../simulator/collected-log.ts";
 import { path } from "../../cluster-access/policy-requests.ts";
 import { clientOf } from "../../contracts/cluster-nodes.ts";
-import { HolderProcess } from "../../support/holder-process.ts";
 import { newFolder } from "../../support/new-folder.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
 import { annotation, everything, helm, minimal, namespace, releaser, type Values } from "./helm.ts";
+import { HolderProcess } from "./holder-process.ts";
 import { createNode, outcomeOf, soon, untilInForce } from "./tried-node.ts";
 
 /** The files of the image, as the Dockerfile copies them from a built package; returns its program. */

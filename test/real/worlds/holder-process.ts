@@ -2,12 +2,13 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { spawnGuarded } from "./guarded.ts";
+import { spawnGuarded } from "../../support/guarded.ts";
+import { patience } from "../engines/processes.ts";
 
 export type LogLine = Readonly<{ level: string; message: string } & Record<string, unknown>>;
 export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>;
 
-const sources = join(import.meta.dirname, "../../cli/main.ts");
+const sources = join(import.meta.dirname, "../../../cli/main.ts");
 
 /** The command `run` as a separate process, and its log. */
 export class HolderProcess {
@@ -43,13 +44,16 @@ export class HolderProcess {
   }
 
   /** Waits until it has logged this message, or rejects when it ended before. */
-  async until(message: string, within = 60_000): Promise<LogLine> {
+  async until(message: string, within = patience): Promise<LogLine> {
     const end = performance.now() + within;
     for (;;) {
       const [line] = this.logged(message);
       if (line) return line;
       if (this.#child.exitCode !== null) throw new Error(`it ended before "${message}": ${this.errors}`);
-      if (performance.now() > end) throw new Error(`waited without success for "${message}": ${this.errors}`);
+      if (performance.now() > end) {
+        const last = this.lines.at(-1)?.message;
+        throw new Error(`waited without success for "${message}" after "${last}": ${this.errors}`);
+      }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
