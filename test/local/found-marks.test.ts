@@ -28,6 +28,12 @@ describe("marks from before", () => {
       `1 nodes are marked by the annotation ${annotation}, and these settings name`,
     );
     expect(() => refuse(annotation, merged)).not.toThrow();
+    const unnamed = aNode("b", {
+      ...markOf(),
+      annotations: { [other]: "true" },
+      writers: [{ manager: namesOfServer[0], annotations: [other] }],
+    });
+    expect(() => refuse(annotation, unnamed)).toThrow(`1 nodes are marked by the annotation ${other}, and`);
   });
 
   it.each([

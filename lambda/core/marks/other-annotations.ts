@@ -1,9 +1,10 @@
 import { Karpenter } from "./keys.ts";
-import { type ManagedNode, planRelease } from "./plan-marks.ts";
+import { type ManagedNode, mergedMarks, planRelease } from "./plan-marks.ts";
 
 /**
  * The annotations of marks that are not this one, and how many nodes have each. What a node's user set is no mark: the API
- * server records who set it. Where it does not, and this annotation is no mark there, the mark is one of Karpenter's.
+ * server records who set it. Where it does not, and this annotation is no mark there, the mark is one of Karpenter's, or
+ * any that may be ours.
  */
 export function otherAnnotations(
   marked: readonly ManagedNode[],
@@ -12,7 +13,9 @@ export function otherAnnotations(
   const others = new Map<string, number>();
   for (const node of marked) {
     const ours = removedFrom(node, annotation);
-    const keys = ours.length > 0 ? ours : karpenters.flatMap((key) => removedFrom(node, key));
+    const known = ours.length > 0 ? ours : karpenters.flatMap((key) => removedFrom(node, key));
+    const isKnown = known.length > 0 || node.annotations?.[annotation] !== undefined;
+    const keys = isKnown ? known : mergedMarks(node);
     for (const key of new Set(keys)) if (key !== annotation) others.set(key, (others.get(key) ?? 0) + 1);
   }
   return others;

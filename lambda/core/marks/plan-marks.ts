@@ -62,7 +62,8 @@ export type ReleaseOutcome = "released" | "kept";
 
 /**
  * Removes a mark: the label, and every annotation that is ours, also under another key. Annotations of the node's user
- * stay, also one that another manager has set or applies beside us; a node with one under this key counts as kept.
+ * stay, also one that another manager has set or applies beside us; a node with one under this key counts as kept. The
+ * label stays where the mark may be under a key that is not known here: without it nobody would find that node again.
  */
 export function planRelease(
   node: ManagedNode,
@@ -74,6 +75,7 @@ export function planRelease(
   if (!isHoldId(label) || (holdId !== undefined && label !== holdId))
     return { outcome: label === undefined && !isAnnotated ? "released" : "kept" };
   const ours = oursOn(node, annotation);
+  if (ours.size === 0 && !isAnnotated && mergedMarks(node).length > 0) return { outcome: "kept" };
   const after = [annotation, ...ours].map((key) => [key, ours.has(key) ? null : (annotations[key] ?? null)]);
   const givenUp = writers.flatMap(({ manager, annotations: owned }, i) =>
     manager === holderName && owned.some((key) => !ours.has(key)) ? [i] : [],
@@ -96,6 +98,18 @@ function oursOn(node: ManagedNode, annotation: string): ReadonlySet<string> {
   return new Set((known.length > 0 ? known : unknown).map(({ key }) => key));
 }
 
+/** The annotations that may be ours under any key: the API server has merged who set them with others. */
+export const mergedMarks = ({ annotations = {}, writers }: ManagedNode): readonly string[] =>
+  Object.entries(annotations).flatMap(([key, value]) => {
+    const isMerged = writers.some(({ manager, annotations: own }) => isServer(manager) && own.includes(key));
+    return value === markValue && isMerged && !ofKubernetes.test(key) ? [key] : [];
+  });
+
+/** The kubelet sets some of these to the same value. */
+const ofKubernetes = /^([^/]+\.)?(kubernetes|k8s)\.io\//;
+
+const isServer = (manager: string) => (namesOfServer as readonly string[]).includes(manager);
+
 type SetBy = "us" | "another manager" | "unknown";
 
 /** Who set an annotation, as far as the API server recorded it; a user who applies the value that we set counts. */
@@ -103,7 +117,7 @@ function setBy({ writers }: ManagedNode, key: string): SetBy {
   const managers = writers
     .filter(({ annotations }) => annotations.includes(key))
     .map(({ manager }) => manager)
-    .filter((manager) => !(namesOfServer as readonly string[]).includes(manager));
+    .filter((manager) => !isServer(manager));
   if (managers.length === 0) return "unknown";
   return managers.every((manager) => manager === holderName) ? "us" : "another manager";
 }

@@ -86,6 +86,34 @@ describe("the mark of a hold", () => {
     },
   );
 
+  it.each<[string, Texts]>([
+    ["under a key that nobody named", { "example.com/stay": "true" }],
+    ["under the other key of Karpenter", { "karpenter.sh/do-not-consolidate": "true" }],
+  ])("stays with its label where it may be %s, because the server has folded our entry", (_, annotations) => {
+    const node = aNode(h1, annotations, { "ancient-changes": Object.keys(annotations) });
+    expect(planRelease(node, { holdId: h1, annotation })).toEqual({ outcome: "kept" });
+    // With that key it is found.
+    const [key = ""] = Object.keys(annotations);
+    expect(planRelease(node, { holdId: h1, annotation: key })).toMatchObject({ outcome: "released" });
+  });
+
+  it.each<[string, Texts, Writers]>([
+    [
+      "the kubelet's",
+      { "volumes.kubernetes.io/attached": "true" },
+      { "ancient-changes": ["volumes.kubernetes.io/attached"] },
+    ],
+    ["with another value", { "example.com/a": "4h" }, { "ancient-changes": ["example.com/a"] }],
+    [
+      "a user's",
+      { "example.com/a": "true" },
+      { "ancient-changes": ["example.com/b"], kubectl: ["example.com/a"] },
+    ],
+  ])("is removed beside an annotation that cannot be ours: %s", (_, annotations, writers) => {
+    const { change } = planRelease(aNode(h1, annotations, writers), { holdId: h1, annotation });
+    expect(change).toMatchObject({ label: null, annotations: { [annotation]: null } });
+  });
+
   it.each<[string, Texts, Writers]>([
     ["that a user set", { other: "true" }, { kubectl: ["other"] }],
     ["that a user set in turn with us", { other: "true" }, { [holderName]: ["other"], argo: ["other"] }],
