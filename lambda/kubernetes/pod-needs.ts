@@ -89,6 +89,7 @@ function addTo(total: Record<string, number>, amounts: Pod["spec"]["overhead"]):
 }
 
 const hostname = "kubernetes.io/hostname";
+const isOnHost = ({ topologyKey }: Readonly<{ topologyKey: string }>) => topologyKey === hostname;
 const zone = "topology.kubernetes.io/zone";
 /** Those that compare numbers are rare. */
 const operators = ["In", "NotIn", "Exists", "DoesNotExist"];
@@ -105,12 +106,16 @@ function needsOf(metadata: Pod["metadata"], spec: Pod["spec"]): Needs {
   const spread = topologySpreadConstraints
     .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === "DoNotSchedule")
     .map((one) => ({ ...one, most: one.maxSkew }));
-  const anti = (affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? []).map(
-    (one) => ({ ...one, most: 1 }),
-  );
+  const anti = affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   const together = affinity?.podAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
   // Karpenter counts like this, too: it could launch a node, which has none of them.
-  const apart = [...anti, ...spread].find(({ topologyKey }) => topologyKey === hostname);
+  const apart = [...anti.map((one) => ({ ...one, most: 1 })), ...spread].filter(isOnHost);
+  const groups = new Set(apart.map(({ labelSelector }) => JSON.stringify(labelSelector)));
+  // Which pods another group has is not read.
+  const isOwnGroup =
+    groups.size <= 1 &&
+    apart.every(({ labelSelector }) => isSelected(labelSelector, metadata.labels)) &&
+    !anti.some((one) => isOnHost(one) && (one.namespaces.length > 0 || one.namespaceSelector));
   const hasVolume = volumes.some(
     ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim ?? ephemeral,
   );
@@ -121,15 +126,16 @@ function needsOf(metadata: Pod["metadata"], spec: Pod["spec"]): Needs {
     spec.resourceClaims.length > 0 ||
     terms.some(({ matchFields }) => matchFields.length > 0) ||
     nodes.flat().some(({ operator }) => !operators.includes(operator)) ||
-    together.some(({ topologyKey }) => topologyKey === hostname);
+    together.some(isOnHost) ||
+    !isOwnGroup;
   return {
     nodes: nodes.length > 0 ? nodes : [selected],
     tolerations,
     ...(within.length > 0 && { within }),
-    ...(apart && {
+    ...(apart.length > 0 && {
       apart: {
-        group: `${metadata.namespace}/${JSON.stringify(apart.labelSelector ?? {})}`,
-        most: apart.most,
+        group: `${metadata.namespace}/${[...groups].join()}`,
+        most: Math.min(...apart.map(({ most }) => most)),
       },
     }),
     ...(isUnknown && { isUnknown }),

@@ -15,7 +15,12 @@ const selector = v.object({
     [],
   ),
 });
-const podTerm = v.object({ topologyKey: v.string(), labelSelector: v.nullish(selector) });
+const podTerm = v.object({
+  topologyKey: v.string(),
+  labelSelector: v.nullish(selector),
+  namespaces: v.nullish(v.array(v.string()), []),
+  namespaceSelector: v.nullish(v.unknown()),
+});
 
 /** The fields of a pod that are used; all others are dropped as the pages arrive. */
 export const podSchema = v.object({

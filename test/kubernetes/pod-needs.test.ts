@@ -7,7 +7,7 @@ import { podSchema } from "../../lambda/kubernetes/pod-objects.ts";
 const ownedBy = (kind: string, apiVersion = "apps/v1") => ({
   ownerReferences: [{ kind, apiVersion, controller: true }],
 });
-const replicated = { namespace: "shop", ...ownedBy("ReplicaSet") };
+const replicated = { namespace: "shop", labels: { app: "web" }, ...ownedBy("ReplicaSet") };
 
 /** A pod as the API server sends it, reduced. */
 const reduced = (spec: object = {}, metadata: object = replicated) =>
@@ -134,14 +134,16 @@ describe("a pod may be placed", () => {
   const oneOf = (key: string, operator: string, ...values: string[]) => ({
     matchExpressions: [{ key, operator, values }],
   });
+  const selecting = (app: string) => ({ labelSelector: { matchLabels: { app } } });
   const spread = (topologyKey: string, whenUnsatisfiable = "DoNotSchedule", maxSkew = 1) => ({
-    topologySpreadConstraints: [
-      { topologyKey, whenUnsatisfiable, maxSkew, labelSelector: { matchLabels: { app: "web" } } },
-    ],
+    topologySpreadConstraints: [{ topologyKey, whenUnsatisfiable, maxSkew, ...selecting("web") }],
   });
-  const near = (kind: "podAffinity" | "podAntiAffinity", topologyKey: string) => ({
-    affinity: { [kind]: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
+  const terms = (kind: "podAffinity" | "podAntiAffinity", ...all: readonly object[]) => ({
+    affinity: { [kind]: { requiredDuringSchedulingIgnoredDuringExecution: all } },
   });
+  const near = (kind: "podAffinity" | "podAntiAffinity", topologyKey: string) =>
+    terms(kind, { topologyKey, ...selecting("web") });
+  const apartFrom = (more: object) => terms("podAntiAffinity", { topologyKey: host, ...more });
   const host = "kubernetes.io/hostname";
   const zone = "topology.kubernetes.io/zone";
   const needsOf = (spec: object) => reduced(spec).needs;
@@ -231,6 +233,18 @@ describe("a pod may be placed", () => {
     ["the node of another pod", near("podAffinity", host)],
     ["a port of the host", { containers: [{ ports: [{ containerPort: 80 }, { hostPort: 80 }] }] }],
     ["a device that is claimed", { resourceClaims: [{ name: "gpu" }] }],
+    ["a node without pods of another group", apartFrom(selecting("db"))],
+    ["a node without pods that nothing selects", apartFrom({})],
+    ["a node without its group in other namespaces", apartFrom({ ...selecting("web"), namespaces: ["a"] })],
+    ["one without it in any", apartFrom({ ...selecting("web"), namespaceSelector: {} })],
+    [
+      "a node without its group and another",
+      terms(
+        "podAntiAffinity",
+        { topologyKey: host, ...selecting("web") },
+        { topologyKey: host, labelSelector: { matchExpressions: [{ key: "app", operator: "Exists" }] } },
+      ),
+    ],
   ])("nobody knows where, if it needs %s", (_, spec) => {
     expect(needsOf(spec).isUnknown).toBe(true);
   });
