@@ -1,5 +1,10 @@
-/** What both clocks count of one run. */
-export type Counted = Readonly<{ nodeMinutes: number; launched: number; evicted: number }>;
+/** What both clocks count of one run; and the time until every drifted node was replaced, where that ended. */
+export type Counted = Readonly<{
+  nodeMinutes: number;
+  launched: number;
+  evicted: number;
+  driftSeconds?: number;
+}>;
 
 export type Agreement = Readonly<{
   /** The values on the wall clock and in virtual time, in words. */
@@ -21,7 +26,7 @@ const largestShare = 1 / 3;
  * removal evicts.
  */
 export function agreementOf(wall: Counted, virtual: readonly Counted[]): Agreement {
-  const valuesOf = (name: keyof Counted) => virtual.map((run) => run[name]);
+  const valuesOf = (name: "nodeMinutes" | "launched" | "evicted") => virtual.map((run) => run[name]);
   const launches = valuesOf("launched");
   const isApart = wall.launched < Math.min(...launches) || wall.launched > Math.max(...launches);
   const timeOfOne = isApart ? wall.nodeMinutes / Math.max(1, wall.launched) : 0;

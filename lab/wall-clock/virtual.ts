@@ -44,8 +44,9 @@ async function playOnce(played: Played, chance: number): Promise<Counted> {
   });
   const [error] = holder?.errors ?? [];
   if (error) throw new Error(`the holder logged an error: ${error}`);
-  const { nodeMinutes, launched, evicted, jobsKilled } = result;
-  return { nodeMinutes, launched, evicted: evicted + jobsKilled };
+  const { nodeMinutes, launched, evicted, jobsKilled, driftSeconds } = result;
+  const drift = typeof driftSeconds === "number" && { driftSeconds };
+  return { nodeMinutes, launched, evicted: evicted + jobsKilled, ...drift };
 }
 
 /** Compares what was played on the wall clock with its plays in virtual time. */

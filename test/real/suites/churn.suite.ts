@@ -108,12 +108,18 @@ describe("the lab on the wall clock", () => {
     expect(cost(held), line).toBeLessThanOrEqual(1.1 * cost(other));
   });
 
-  it("the holder hardly slows Karpenter's own replacement of drifted nodes", () => {
-    const without = figures("roll", alone).driftDone;
-    const held = figures("roll", hold).driftDone;
-    if (without === undefined || held === undefined) throw new Error("not every node was replaced in time");
-    expect(without).toBeGreaterThan(30);
-    expect(held).toBeLessThanOrEqual(1.3 * without);
+  it("the holder hardly slows Karpenter's own replacement of drifted nodes", async () => {
+    for (const arm of [alone, hold]) expect(figures("roll", arm).driftDone).toBeGreaterThan(30);
+    // By chance one roll takes half as long again as another.
+    const planned = asPlanned(found("roll", alone).played);
+    const mean = async (arm: string) => {
+      const plays = await playInVirtualTime(planned, 2 * chances, arm);
+      const unfinished = (planned.to.getTime() - planned.from.getTime()) / 1_000;
+      return plays.reduce((sum, { driftSeconds = unfinished }) => sum + driftSeconds / plays.length, 0);
+    };
+    const [without, held] = [await mean(alone), await mean(hold)];
+    console.log(`roll: ${JSON.stringify({ [alone]: without, [hold]: held })}`);
+    expect(held).toBeLessThanOrEqual(1.15 * without);
   });
 
   it("npm start -- --real serves a live page of real Karpenter until Ctrl-C, and stops every engine", async () => {
@@ -135,6 +141,7 @@ describe("the lab on the wall clock", () => {
 });
 
 function meanOf(plays: readonly Counted[]) {
-  const mean = (name: keyof Counted) => plays.reduce((sum, play) => sum + play[name] / plays.length, 0);
+  const mean = (name: "nodeMinutes" | "launched" | "evicted") =>
+    plays.reduce((sum, play) => sum + play[name] / plays.length, 0);
   return { nodeMinutes: mean("nodeMinutes"), launched: mean("launched"), evicted: mean("evicted") };
 }
