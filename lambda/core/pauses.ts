@@ -28,8 +28,9 @@ export const levels = 8;
 const forgotten = 1 / 8;
 /** How many relaunches waiting must have cost before it ends. Not less than one, or the bound below is lost. */
 const margin = 2;
-/** A record has room for this many pauses. */
-export const mostPauses = 200;
+/** A record has room for this many pauses, which began at so many times. Of more nodes the others begin later. */
+export const mostPauses = 2_000;
+export const mostTimes = 200;
 
 type News = Readonly<{
   /** When the pauses were looked at before. */
@@ -50,12 +51,12 @@ export function pausesAfter(before: Pauses, news: News): Pauses & Readonly<{ end
   const wasCounted = (pause: Pause) => ageAt(pause, at) >= relaunchCost;
   let gone = Math.min(Math.max(0, before.gone + taken - launched), before.open.length);
   const lasting = before.open.slice(0, superfluous + gone);
-  const ended = before.open.slice(lasting.length);
+  const ended = new Set(before.open.slice(lasting.length));
 
   const learned = Array.from({ length: levels }, (_, level) => learnedAt(before, level, relaunchCost));
   for (const pause of before.open) {
     const age = ageAt(pause, now);
-    const isOver = ended.includes(pause);
+    const isOver = ended.has(pause);
     if (pause.level >= levels || wasCounted(pause) || (age < relaunchCost && !isOver)) continue;
     // Waiting saved the relaunch for what was left of its price, or cost as much as it.
     const cost = age < relaunchCost ? age - relaunchCost : relaunchCost;
@@ -65,9 +66,11 @@ export function pausesAfter(before: Pauses, news: News): Pauses & Readonly<{ end
   // A pause of a node that is gone is over when it has been counted.
   const open = lasting.filter((pause, index) => index >= gone || ageAt(pause, now) < relaunchCost);
   gone -= lasting.length - open.length;
-  for (let level = 0; open.length < Math.min(superfluous + gone, mostPauses); level++)
-    if (!open.some((pause) => pause.level === level)) open.push({ since: now, level });
-  return { open, gone, learned, ended: ended.length };
+  const used = new Set(open.map(({ level }) => level));
+  const times = new Set(open.map(({ since }) => since.getTime()));
+  const most = times.size < mostTimes ? Math.min(superfluous + gone, mostPauses) : 0;
+  for (let level = 0; open.length < most; level++) if (!used.has(level)) open.push({ since: now, level });
+  return { open, gone, learned, ended: ended.size };
 }
 
 /**

@@ -63,8 +63,8 @@ export type Look = Readonly<{
 /** Karpenter takes a node within this time since it may, or not at all. */
 export const takenWithin: Duration = minutes(10);
 const aloneFor: Duration = hours(1);
-/** A record has room for this many nodes of each kind. */
-const mostNodes = 200;
+/** A record has room for this many nodes of each kind; no more are let go at a time. */
+export const mostNodes = 200;
 /** Looks may be late: a node has not wasted time for which nobody knows its load. */
 const longestStep: Duration = minutes(6);
 
@@ -135,11 +135,15 @@ export function lookAtNodes(
 
   const verdicts: Verdict[] = [];
   const letGo: Record<string, Date> = {};
+  let left = mostNodes - removals.filter(({ name }) => ofNode(account.letGo, name)).length;
   for (const { name, price, dueAt, was, consolidatable } of removals) {
     const letGoAt = ofNode(account.letGo, name);
     if (price.fixed) verdicts.push({ name, isLetGo: false, because: `${was}; ${price.fixed}` });
     else if (dueAt > now) verdicts.push({ name, isLetGo: false, dueAt, because: `${was}; ${price.words}` });
-    else if (letGoAt && isNotTaken(letGoAt, consolidatable, now)) {
+    else if (!letGoAt && left-- <= 0) {
+      const because = `${was}; ${mostNodes} nodes are let go at a time`;
+      verdicts.push({ name, isLetGo: false, dueAt: now, because });
+    } else if (letGoAt && isNotTaken(letGoAt, consolidatable, now)) {
       leftAlone[name] = after(now, aloneFor);
       const because = "Karpenter did not take it in ten minutes: it is left alone for an hour";
       verdicts.push({ name, isLetGo: false, because });
@@ -150,7 +154,6 @@ export function lookAtNodes(
     }
   }
   const needed = nodes.filter(({ isOpen }) => isOpen).length - allSuperfluous.length;
-  // Nodes that are let go have a pause or wasted time, of which a record has room for so many.
   const bounded = { wasted: most(wasted), letGo, leftAlone: most(leftAlone) };
   const since: AutoFigures = {
     superfluous: Math.max(0, account.pauses.open.length - account.pauses.gone - went.length) * step,

@@ -4,6 +4,7 @@ import type { AllHolds, Clock, Holds } from "../core/ports.ts";
 import type { ScopeRecord } from "../core/record.ts";
 import type { Scope } from "../core/scope.ts";
 import { type Fields, forgetAfter, type ItemTable, Kind } from "./item-table.ts";
+import { storedPauses } from "./stored-pauses.ts";
 import { readRecord } from "./stored-records.ts";
 
 /** Longer than an event may be late plus the longest hold. */
@@ -49,10 +50,11 @@ export class StoredHolds implements Holds {
 }
 
 export function storedRecord(record: ScopeRecord, now: Date): Fields {
-  const { scope: _, unreadable: _u, version, ...rest } = record;
+  const { scope: _, unreadable: _u, version, account, ...rest } = record;
   // A version that is no valid number starts again at 1.
   const next = Number.isSafeInteger(version) ? version + 1 : 1;
-  return { ...rest, version: next, ...forgetWithoutHold(record, now) };
+  const stored = account && { account: { ...account, pauses: storedPauses(account.pauses) } };
+  return { ...rest, ...stored, version: next, ...forgetWithoutHold(record, now) };
 }
 
 /** Lets a record without a hold expire: the record of a deleted NodePool would stay for ever. */

@@ -1,7 +1,6 @@
 import * as v from "valibot";
 import { type BadInputError, BrokenSetupError } from "../core/errors.ts";
 import { mostWatched, type Report } from "../core/observed.ts";
-import { levels, mostPauses } from "../core/pauses.ts";
 import type { ProbeAnswer } from "../core/ports.ts";
 import { emptyRecord, type PastHold, type ScopeRecord } from "../core/record.ts";
 import { mostRequests } from "../core/requests.ts";
@@ -17,9 +16,7 @@ import {
 import { fields, list, parse } from "../schemas/parse.ts";
 import { holdId, moment, scope } from "../schemas/values.ts";
 import type { StoredItem } from "./item-table.ts";
-
-/** Below zero it is a saving. */
-const balance = v.pipe(v.number("a whole number"), v.integer("a whole number"));
+import { pauses } from "./stored-pauses.ts";
 
 const ended = fields({ at: moment, because: anyText });
 const watched = fields({
@@ -50,13 +47,12 @@ const quiet = fields({
   because: anyText,
 });
 
-const pause = fields({ since: moment, level: count, pods: v.exactOptional(count) });
 const account = fields({
   at: moment,
   nodes: count,
   pods: v.exactOptional(count),
   needed: v.exactOptional(count),
-  pauses: fields({ open: list(pause, mostPauses), gone: count, learned: list(balance, levels) }),
+  pauses,
   wasted: v.record(v.string(), count, "a map"),
   letGo: v.record(v.string(), moment, "a map"),
   leftAlone: v.record(v.string(), moment, "a map"),

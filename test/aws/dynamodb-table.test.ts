@@ -4,7 +4,7 @@ import { DynamodbTable, toAttributes } from "../../lambda/aws/dynamodb-table.ts"
 import { BrokenSetupError, TryAgainError } from "../../lambda/core/errors.ts";
 import { trialHoldId } from "../../lambda/core/marks/hold-id.ts";
 import { mostWatched } from "../../lambda/core/observed.ts";
-import { mostPauses } from "../../lambda/core/pauses.ts";
+import { mostPauses, mostTimes } from "../../lambda/core/pauses.ts";
 import { noFigures } from "../../lambda/core/record.ts";
 import { mostRequests } from "../../lambda/core/requests.ts";
 import { poolScope, wholeCluster } from "../../lambda/core/scope.ts";
@@ -74,12 +74,13 @@ describe("a request to the table", () => {
       Object.fromEntries(Array.from({ length: count }, (_, n) => [`${n}-`.padEnd(63, "x"), value]));
     const requests = Array.from({ length: mostRequests }, () => aRequest({ name: longest, reason: longest }));
     const because = `released by hand: ${requests.map(({ name }) => name).join(", ")}`;
-    const open = Array.from({ length: mostPauses }, () => ({ since: noon, level: mostPauses, pods: 1_000 }));
+    const begun = (n: number) => new Date(noon.getTime() + Math.min(n, mostTimes - 1));
+    const open = Array.from({ length: mostPauses }, (_, n) => ({ since: begun(n), level: n, pods: 1_000 }));
     const ended = { at: noon, because };
     const watched = { nodes: many(mostWatched, { pods: 1_000 }), gone: Array(mostWatched).fill(noon) };
     const account = {
       ...{ at: noon, nodes: 5_000, pauses: { open, gone: 0, learned: [] } },
-      ...{ wasted: many(200, 86_400_000), letGo: many(400, noon), leftAlone: many(200, noon) },
+      ...{ wasted: many(200, 86_400_000), letGo: many(200, noon), leftAlone: many(200, noon) },
     };
     const figures = { ...noFigures, requests: Array<string>(10).fill(longest) };
     const holds = await holdsOn(() => json({}));

@@ -58,6 +58,7 @@ export const fullRecord: Required<Omit<ScopeRecord, "unreadable">> = {
     pauses: {
       open: [
         { since: at("12:10:00.000"), level: 1, pods: 4 },
+        { since: at("12:10:00.000"), level: 3, pods: 0 },
         { since: at("12:15:00.000"), level: 0 },
       ],
       gone: 1,

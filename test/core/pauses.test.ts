@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { after, hours, minutes } from "../../lambda/core/duration.ts";
-import { levels, mostPauses, noPauses, type Pauses, pausesAfter } from "../../lambda/core/pauses.ts";
-import { type Account, lookAtNodes } from "../../lambda/core/pays.ts";
+import { after, minutes } from "../../lambda/core/duration.ts";
+import { levels } from "../../lambda/core/pauses.ts";
+import { type Account, lookAtNodes, mostNodes } from "../../lambda/core/pays.ts";
 import type { Bound } from "../../lambda/core/room.ts";
 import fc from "../support/fast-check.ts";
-import { aBound, aRoom, noNeeds, waiting } from "./rooms.ts";
+import { aBound, aRoom, noNeeds } from "./rooms.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
 /** In minutes of a node. */
@@ -138,6 +138,16 @@ describe("all pauses together cost at most four times the least, and three relau
   });
 });
 
+test("a thousand nodes that are superfluous at once go at twice the least, and 200 of them a look", () => {
+  const cluster = new Cluster(0);
+  cluster.pass(1_000);
+  for (let minute = 0; minute < 30; minute++) cluster.pass(1);
+  expect(cluster.nodes).toBe(1);
+  cluster.end();
+  const looks = 1_000 / mostNodes;
+  expect(cluster.cost).toBeLessThanOrEqual(2 * cluster.least + looks * cluster.pauses);
+});
+
 describe("a node that is rarely needed again within the time of its relaunch", () => {
   const long: readonly number[] = Array(6).fill(30);
   const taught = (pods: number, lengths = long): Cluster => {
@@ -181,54 +191,4 @@ test("of more than eight superfluous nodes the others always wait", () => {
   expect(cluster.nodes).toBe(13 - levels);
   for (let minute = 0; minute < 5; minute++) cluster.pass(1);
   expect(cluster.nodes).toBe(1);
-});
-
-describe("pauses", () => {
-  const look = (before: Pauses, minute: number, news: Partial<Parameters<typeof pausesAfter>[1]>) =>
-    pausesAfter(before, {
-      at: after(noon, minutes(minute - 1)),
-      now: after(noon, minutes(minute)),
-      superfluous: 0,
-      taken: 0,
-      launched: 0,
-      relaunchCost: minutes(5),
-      ...news,
-    });
-
-  test("go on when their node is gone, until one is launched", () => {
-    const first = look(waiting.pauses, 0, { superfluous: 1 });
-    const second = look(first, 1, { taken: 1 });
-    expect(second).toMatchObject({ open: [{ since: noon, level: 0 }], gone: 1, ended: 0 });
-    const third = look(second, 3, { launched: 1 });
-    expect(third).toMatchObject({ open: [], gone: 0, ended: 1 });
-    expect(third.learned[0]).toBe(-minutes(2));
-  });
-
-  test("of nodes that are gone are over after the time of a relaunch, and others have their level", () => {
-    const first = look(waiting.pauses, 0, { superfluous: 1 });
-    const second = look(first, 2, { taken: 1, superfluous: 1 });
-    expect(second.open.map(({ level }) => level)).toEqual([0, 1]);
-    const third = look(second, 5, { superfluous: 2 });
-    expect(third).toMatchObject({ gone: 0, ended: 0 });
-    expect(third.open.map(({ level }) => level)).toEqual([1, 0]);
-    expect(third.learned[0]).toBe(minutes(5));
-  });
-
-  test("are counted once", () => {
-    let { pauses }: { pauses: Pauses } = waiting;
-    for (let minute = 0; minute < 60; minute++) pauses = look(pauses, minute, { superfluous: 1 });
-    pauses = look(pauses, 60, {});
-    expect(pauses.learned[0]).toBe(minutes(5));
-  });
-
-  test("teach no more than eight relaunches, and a record has room for them", () => {
-    let pauses: Pauses = noPauses;
-    for (let round = 0; round < 200; round++) {
-      const news = { at: after(noon, hours(round)), now: after(noon, hours(round + 1)) };
-      pauses = look(pauses, 0, { ...news, superfluous: round % 2 ? 0 : 1_000 });
-      expect(pauses.open.length).toBeLessThanOrEqual(mostPauses);
-    }
-    expect(pauses.learned).toHaveLength(levels);
-    for (const one of pauses.learned) expect(Math.abs(one)).toBeLessThanOrEqual(8 * minutes(5));
-  });
 });
