@@ -1,14 +1,8 @@
 import { after, type Duration, formatDuration, hours, later, minutes } from "./duration.ts";
 import { noPauses, type Pauses, pausesAfter, waitsForRelaunch } from "./pauses.ts";
-import {
-  type Bound,
-  type Consolidatable,
-  movingOf,
-  type Room,
-  sharesUsed,
-  superfluousNodes,
-} from "./room.ts";
+import { type Bound, type Consolidatable, movingOf, type Room, superfluousNodes } from "./room.ts";
 import { sparedIn, withPods } from "./spared.ts";
+import { sharesWasted } from "./too-large.ts";
 
 /** What the removal of a node is worth, in time of that node. */
 export type Prices = Readonly<{ relaunchCost: Duration; evictionCost: Duration }>;
@@ -114,15 +108,14 @@ export function lookAtNodes(
     return { ...room, price, dueAt, was: `superfluous for ${age(since, now)}` };
   });
   const known = new Set(superfluous.map(({ name }) => name));
-  const sizes = nodes.flatMap(({ isOpen, allocatable }) => (isOpen ? (allocatable.cpu ?? 0) : []));
-  const isOfOneSize = Math.min(...sizes) > 0.9 * Math.max(...sizes);
+  const shareWasted = sharesWasted(nodes);
   const others = nodes.filter(
     ({ name, isOpen, stays }) => isOpen && !stays && !known.has(name) && !isAlone(name),
   );
   const step = Math.min(Math.max(0, now.getTime() - account.at.getTime()), longestStep);
   const wasted: Record<string, Duration> = {};
   for (const room of others) {
-    const share = isOfOneSize ? 0 : shareWasted(room, podsOf.get(room.name) ?? []);
+    const share = shareWasted(room, podsOf.get(room.name) ?? []);
     const isTurn = isItsTurn(room, now) && Object.keys(wasted).length < mostNodes;
     if (share === 0 && !isTurn) continue;
     const time = (ofNode(account.wasted, room.name) ?? 0) + Math.round(share * step);
@@ -196,20 +189,6 @@ function priceOf(
   const notWaited = `a relaunch is not waited for as long as nodes here are rarely needed again within ${relaunch}`;
   const words = [...(parts.length > 0 ? [price] : []), ...(isRelaunchPart ? [] : [notWaited])].join("; ");
   return { worth, words, ...(fixed && { fixed }) };
-}
-
-/** A node's allocatable resources are less than the half of those of a node of twice the size. */
-const overhead = 0.93;
-
-/** There is hardly a smaller node than one of two cores. */
-const smallestCpu = 2_000;
-
-/** The share of a node's time that is wasted because a node of half its size, or a quarter, would do. */
-function shareWasted(room: Room, pods: readonly Bound[]): number {
-  if ((room.allocatable.cpu ?? 0) <= smallestCpu) return 0;
-  const used = Math.max(...sharesUsed(room, pods)) / overhead;
-  if (used <= 0 || used > 0.5) return 0;
-  return 1 - 2 ** Math.ceil(Math.log2(used));
 }
 
 const daily = "once a day Karpenter may take each node";

@@ -164,9 +164,13 @@ test("each node that is let go counts once, and stays so, and no more than 200 a
   expect([letGo, names.length]).toEqual([mostNodes, mostNodes]);
 });
 
-test("a node is never too large where Karpenter launches one size", () => {
+test("a node is never too large where Karpenter launches one size for its NodePool", () => {
   const pods = [pod("a", 3_000), pod("b", 7_000)];
   expect(letGoAfter(both, pods, hours(5))).toEqual({});
+  const inPool = (one: Room, pool: string) => ({ ...one, labels: { "karpenter.sh/nodepool": pool } });
+  const others = [pod("a", 3_000), pod("small", 3_000, { fixed: "a Job runs on it" })];
+  expect(letGoAfter([inPool(room("a"), "large"), inPool(small, "small")], others, hours(5))).toEqual({});
+  expect(letGoAfter([inPool(room("a"), "one"), inPool(small, "one")], others, hours(1))).toEqual({ a: 16 });
 });
 
 test("a node of the smallest size is never too large", () => {
