@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { messageOf, TryAgainError } from "../../../lambda/core/errors.ts";
 import type { KubernetesCall, KubernetesCaller } from "../../../lambda/kubernetes/client.ts";
 import { explained, KubernetesError, meaningOf, statusIn } from "../../../lambda/kubernetes/error.ts";
+import { mostAttempts } from "../../../lambda/kubernetes/transport.ts";
 import { EngineError, type EngineProcess } from "../engine-process.ts";
 import type { EngineLaunch } from "./instances.ts";
 
@@ -34,8 +35,6 @@ export type Player = Readonly<{
 type Answer = v.InferOutput<typeof answerSchema>;
 type Waiting = Readonly<{ resolve: (answer: Answer) => void; reject: (error: Error) => void }>;
 
-/** Conflicting writes are repeated this often, as the client does. */
-const mostAttempts = 5;
 const noLogin = { server: "", tls: {}, headers: {} };
 
 /**

@@ -72,7 +72,7 @@ describe("a call", () => {
     expect(isStatus(gone, 404)).toBe(true);
     expect(isStatus(denied, 403)).toBe(true);
     expect(String(denied)).toContain("ClusterRole");
-    expect(String(broken)).toContain("failed 5 times");
+    expect(String(broken)).toContain("failed 8 times");
   });
 });
 
