@@ -9,8 +9,10 @@ const cluster = String(app.node.getContext("cluster"));
 const stack = new Stack(app, stackName(cluster));
 const vpc = new Vpc(stack, "Vpc", { maxAzs: 2, natGateways: 1 }) as IVpc;
 const group = SecurityGroup.fromSecurityGroupId(stack, "Cluster", app.node.getContext("securityGroup"));
+const isConstant = app.node.tryGetContext("hold") === "20m";
 new KarpenterNodeHolder(stack, "Holder", {
   cluster,
+  hold: isConstant ? "20m" : "auto",
   alarms: "none",
   vpc: { vpc, clusterSecurityGroups: [group] },
 });

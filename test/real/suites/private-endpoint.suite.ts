@@ -45,10 +45,13 @@ describe("a holder whose network is in its own stack, for a cluster with a priva
     expect(await world.stackStatus(name)).toBe("gone");
   });
 
-  it("says in a stack event what may remain when a destroy cannot reach the cluster, and the next one removes it", async () => {
+  it("says in a stack event what may remain when a destroy, as an update before, cannot reach the cluster, and the next one removes it", async () => {
     world.emulator.setBehaviour([...allAwsBehaviour, "private-endpoints-cut"]);
     onTestFinished(() => world.emulator.setBehaviour(allAwsBehaviour));
 
+    // A constant hold needs other rights.
+    await expect(world.deploy(name, { ...settings, hold: "20m" })).rejects.toThrow();
+    expect(await world.stackStatus(name)).toBe("UPDATE_ROLLBACK_FAILED");
     await expect(world.destroy(name, settings)).rejects.toThrow(
       /may remain in cluster private: marks on nodes/,
     );
