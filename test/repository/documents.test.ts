@@ -44,7 +44,9 @@ describe("the commands in the documents", () => {
   it("name npm scripts that exist, with flags that the script's sources name", () => {
     const used = typed.flatMap(({ where, command }) => {
       const [, script = "", words = ""] = npm.exec(command) ?? [];
-      return ["", "ci", "install", "i"].includes(script) ? [] : [{ where, script, words: words.split(" ") }];
+      return ["", "ci", "install", "i", "pack"].includes(script)
+        ? []
+        : [{ where, script, words: words.split(" ") }];
     });
     expect(used.length).toBeGreaterThan(5);
     expect(used.filter(({ script }) => !(script in scripts))).toEqual([]);
