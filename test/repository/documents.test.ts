@@ -10,7 +10,7 @@ import { documents, proseOf, type Typed, typedIn } from "./documents.ts";
 const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
 const typed = documents.flatMap(typedIn);
 const ours = /^(npx )?karpenter-node-holder /;
-const npm = /^(?:[A-Z_]+=\S+ )*npm (?:run )?(\S+)(?: -- (.+))?$/;
+const npm = /^(?:[A-Z_]+=\S+ )*npm (?:run )?(?:--silent )?(\S+)(?: -- (.+))?$/;
 const vitest = /^(?:[A-Z_]+=\S+ )*npx vitest run (\S+)$/;
 
 describe("the commands in the documents", () => {
