@@ -44,7 +44,7 @@ export interface KarpenterNodeHolderProps {
   readonly scope?: Settings["scope"];
   /** Names to include, or `!name` to leave out. Default: all. */
   readonly nodePools?: readonly string[];
-  /** How long launches still hold a node after it drifted; `0s`: not at all, so that Karpenter replaces it (to 168h). Default: 0s. */
+  /** How long launches still hold a node after it drifted; `0s`: until the next pass, with a constant `hold` within `sweepEvery` (to 168h). Default: 0s. */
   readonly driftWait?: HolderDuration;
   /** `v1` (v0.32 and later) or `v0.31`, whose annotation delays consolidation only. Default: v1. */
   readonly karpenter?: Settings["karpenter"];

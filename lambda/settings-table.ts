@@ -110,7 +110,7 @@ export const holderSettings = {
   driftWait: {
     value: { kind: "duration", least: 0, most: hours(24 * 7) },
     default: "0s",
-    help: "how long launches still hold a node after it drifted; `0s`: not at all, so that Karpenter replaces it",
+    help: "how long launches still hold a node after it drifted; `0s`: until the next pass, with a constant `hold` within `sweepEvery`",
   },
   karpenter: {
     value: { kind: "choice", choices: ["v1", "v0.31"] },

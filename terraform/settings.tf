@@ -67,7 +67,7 @@ variable "node_pools" {
 }
 
 variable "drift_wait" {
-  description = "how long launches still hold a node after it drifted; 0s: not at all, so that Karpenter replaces it (to 168h) (default: 0s)"
+  description = "how long launches still hold a node after it drifted; 0s: until the next pass, with a constant hold within sweep_every (to 168h) (default: 0s)"
   type        = string
   default     = null
 }
