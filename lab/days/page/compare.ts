@@ -4,8 +4,9 @@ import { type ArmRuns, type Group, isHolder, meanOf, spreadOf } from "./groups.t
 /** What one arm cost against another on the same seeds, as a ratio. */
 export type Ratio = Readonly<{
   ratio: number;
-  /** How far the ratio of single seeds is from the middle. */
+  /** How far the ratio of single seeds is from the middle; with one seed what chance does, which is assumed. */
   spread: number;
+  seeds: number;
   /** A difference that is smaller than the spread, or than what chance does, is none. */
   verdict: "less" | "more" | "no difference";
 }>;
@@ -28,7 +29,12 @@ export function compare(ours: ArmRuns, theirs: ArmRuns, weights: Weights): Ratio
   const ratio = times(sum(0), sum(1));
   const spread = pairs.length > 1 ? spreadOf(pairs.map(([a, b]) => times(a, b))) : chance(1);
   const isDifferent = Math.abs(ratio - 1) > Math.max(spread, chance(pairs.length));
-  return { ratio, spread, verdict: !isDifferent ? "no difference" : ratio < 1 ? "less" : "more" };
+  return {
+    ratio,
+    spread,
+    seeds: pairs.length,
+    verdict: !isDifferent ? "no difference" : ratio < 1 ? "less" : "more",
+  };
 }
 
 /** Where nothing runs both cost nothing. */

@@ -86,13 +86,14 @@ function inFigures(rows: readonly Row[]): string {
     ]),
     [2, ...arms.map((_, i) => i + 3)],
   );
-  return `${table}\n\nEach arm of the holder as a multiple of the best of Karpenter's own settings: with the weights ${usual} and its spread over the seeds, and after the semicolon with ${dear}, against the best of Karpenter's own with those weights.`;
+  return `${table}\n\nEach arm of the holder as a multiple of the best of Karpenter's own settings: with the weights ${usual} and its spread over the seeds, which is assumed where there is one seed, and after the semicolon with ${dear}, against the best of Karpenter's own with those weights.`;
 }
 
 function cellOf(found: Row["holders"][number] | undefined): string {
   if (!found) return "–";
   const { usual, dear } = found;
-  const text = `${usual.ratio.toFixed(2)} ± ${usual.spread.toFixed(2)}`;
+  const assumed = usual.seeds === 1 ? " assumed" : "";
+  const text = `${usual.ratio.toFixed(2)} ± ${usual.spread.toFixed(2)}${assumed}`;
   return `${usual.verdict === "less" ? `**${text}**` : text}; ${dear?.ratio.toFixed(2) ?? "–"}`;
 }
 

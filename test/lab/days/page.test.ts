@@ -50,7 +50,7 @@ describe("a comparison of two arms", () => {
   });
 
   it("is no difference where nothing runs", () => {
-    expect(ratioOf([0, 0], [0, 0])).toEqual({ ratio: 1, spread: 0, verdict: "no difference" });
+    expect(ratioOf([0, 0], [0, 0])).toEqual({ ratio: 1, spread: 0, seeds: 2, verdict: "no difference" });
   });
 });
 
@@ -81,6 +81,12 @@ describe("the verdict", () => {
     const some = groupsOf([...runsOf("budget-hourly", 1_000, 900), ...runsOf("auto", 900, 810, 2_000)]);
     expect(verdictOf(some)[0]).toContain("`auto` costs 0.90 times the best of Karpenter's own settings");
     expect(summaryOf(some)).toMatch(/hold=auto.* 0\.90 \|/);
+  });
+
+  it("calls the spread of one seed assumed, and that of several not", () => {
+    expect(table).toContain("**0.90 ± 0.00**; 0.90");
+    const ofOne = groupsOf([...runsOf("budget-hourly", 1_000), ...runsOf("auto", 900)]);
+    expect(verdictOf(ofOne)[2]).toContain("**0.90 ± 0.05 assumed**; 0.90");
   });
 
   it("takes for the best an arm that ran most seeds", () => {
