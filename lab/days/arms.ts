@@ -40,12 +40,9 @@ const after = (consolidateAfter: string): Arm => ({
   disruption: { consolidateAfter },
 });
 
-const beside = (consolidateAfter: string): string =>
-  consolidateAfter === "0s" ? "" : `, beside \`consolidateAfter: ${consolidateAfter}\``;
-
 const hold = (length: string, consolidateAfter: string): Arm => ({
   name: `hold-${length}${consolidateAfter === "0s" ? "" : `-beside-${consolidateAfter}`}`,
-  about: `the holder, \`hold=${length}\`${beside(consolidateAfter)}`,
+  about: `the holder, \`hold=${length}\`, beside \`consolidateAfter: ${consolidateAfter}\``,
   disruption: { consolidateAfter },
   holder: { hold: length },
 });

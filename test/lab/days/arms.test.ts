@@ -15,7 +15,7 @@ const configOf = (name: string, trace = "half-hour") => {
   return engineConfig({ trace: traceOf(trace, 1), arm, types: typesOf("four"), seed: 1 });
 };
 
-describe.each(arms)("the arm $name", ({ name, disruption, holder }) => {
+describe.each(arms)("the arm $name", ({ name, about, disruption, holder }) => {
   const { pools, holder: coupled } = configOf(name, "day");
 
   it("makes NodePools that Karpenter accepts, one for each that the trace names", () => {
@@ -35,6 +35,10 @@ describe.each(arms)("the arm $name", ({ name, disruption, holder }) => {
       }
     }
     expect(disruption.consolidateAfter).toBe(pools[0]?.consolidateAfter);
+  });
+
+  it("says beside which consolidateAfter it runs, also where that is 0s", () => {
+    expect(about).toContain(`\`consolidateAfter: ${disruption.consolidateAfter}\``);
   });
 
   it("starts a holder with valid settings, or none", () => {
