@@ -1,9 +1,10 @@
 import { Command, Option } from "commander";
 import { formatDuration, hours, minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
-import { holderName } from "../../lambda/core/marks/keys.ts";
+import { annotationKey, holderName } from "../../lambda/core/marks/keys.ts";
 import type { ReleaseAnswer } from "../../lambda/core/operate/release.ts";
 import { usualPause } from "../../lambda/core/quiet.ts";
+import { matching } from "../../lambda/schemas/parse.ts";
 import { callerPattern, duration, line, requestName, scope } from "../../lambda/schemas/values.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withAnyHolder, withHolder } from "../terminal/cluster-flags.ts";
@@ -28,6 +29,7 @@ type Options = HolderFlags &
     reason?: string;
     kubeconfig?: string;
     context?: string;
+    holdAnnotation?: string;
     output: Output;
     quiet?: true;
   }>;
@@ -82,10 +84,15 @@ export const release = (terminal: Terminal): Command =>
         ).conflicts(ofHolders),
       )
       .addOption(new Option("--context <name>", "the same, by the kubeconfig's context").conflicts(ofHolders))
+      .addOption(annotationFlag())
       .option("--reason <text>", "why, for the record")
       .addOption(scopeFlag("default: all; with --name: cluster"))
       .hook("preAction", (_, itself) => {
-        const { force, name } = itself.opts<Options>();
+        const { force, name, kubeconfig, context, holdAnnotation } = itself.opts<Options>();
+        if (holdAnnotation !== undefined && (kubeconfig ?? context) === undefined)
+          throw new BadInputError("This release cannot be done", [
+            "--hold-annotation needs --kubeconfig: a holder knows its own annotation",
+          ]);
         if (force || name !== undefined) return;
         const problem =
           "holds end by themselves; add --name NAME to end one request, or --force to end everything";
@@ -169,7 +176,7 @@ const unretried =
 
 /** Removes every mark by itself, in the form of a holder's answer. */
 async function withoutHolder(
-  { kubeconfig, context, quiet }: Options,
+  { kubeconfig, context, holdAnnotation: annotation, quiet }: Options,
   terminal: Terminal,
 ): Promise<ReleaseAnswer> {
   const { findCluster } = await import("../../local/run/find-cluster.ts");
@@ -180,13 +187,22 @@ async function withoutHolder(
       `Removing every mark in ${config.getCurrentCluster()?.server}. A holder at work marks nodes again.`,
     );
   const log = textLog({ ...terminal, out: quiet ? () => {} : terminal.notify });
-  const done = await releaseMarks({ config, log, isTriedOnce: true });
+  const done = await releaseMarks({ config, log, annotation, isTriedOnce: true });
   return { ...done, because: "by their marks alone" };
 }
 
 /** The flag that names a request; windows and events may have names that nobody may give by hand. */
 const nameFlag = (description: string, schema: typeof line): Option =>
   new Option("--name <name>", description).argParser(readBy(schema));
+
+/** The flag that names the annotation of marks that no holder is asked about. */
+const annotationFlag = (): Option =>
+  new Option(
+    "--hold-annotation <text>",
+    "with --kubeconfig: the annotation of the marks, where the holder had one of its own",
+  )
+    .conflicts(ofHolders)
+    .argParser(readBy(matching(annotationKey, "an annotation key with a prefix")));
 
 /** The flag that narrows a command to one scope; what it means to leave it out depends on the command. */
 export const scopeFlag = (otherwise = "default: all"): Option =>

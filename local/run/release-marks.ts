@@ -3,6 +3,7 @@ import type { KubeConfig } from "@kubernetes/client-node";
 import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import { TryAgainError } from "../../lambda/core/errors.ts";
 import { holdLabel, Karpenter, type KarpenterGeneration } from "../../lambda/core/marks/keys.ts";
+import { mergedMarks, planRelease } from "../../lambda/core/marks/plan-marks.ts";
 import type { Changed, Log, SeenNode } from "../../lambda/core/ports.ts";
 import { emptyRecord } from "../../lambda/core/record.ts";
 import { wholeCluster } from "../../lambda/core/scope.ts";
@@ -39,11 +40,12 @@ export async function releaseMarks(
   const login = kubeconfigLogin(config);
   const api = new KubernetesClient({ login, clock, metrics });
   const context = { deadline: after(clock.now(), within), log };
+  const annotationOf = (karpenter: KarpenterGeneration) => annotation ?? Karpenter[karpenter].annotation;
   const nodesOf = (karpenter: KarpenterGeneration) =>
     new KubernetesNodes({
       api,
       karpenter,
-      annotation: annotation ?? Karpenter[karpenter].annotation,
+      annotation: annotationOf(karpenter),
       nodePools: { only: [], except: [] },
       metrics,
     });
@@ -64,6 +66,7 @@ export async function releaseMarks(
         ...({ do: "release", node, scope: wholeCluster } as const),
         holdId: node.labels?.[holdLabel] ?? "",
       }));
+      warnOfMerged(own, annotationOf(karpenter), log);
       all.push(await nodesOf(karpenter).change(changes, context));
     }
     const total = (name: "released" | "kept" | "failed") => all.reduce((sum, one) => sum + one[name], 0);
@@ -78,6 +81,17 @@ const generationOf = ({ labels = {} }: SeenNode): KarpenterGeneration =>
   labels[Karpenter["v0.31"].poolLabel] !== undefined && labels[Karpenter.v1.poolLabel] === undefined
     ? "v0.31"
     : "v1";
+
+/** Without its label nobody would find such a node again; its mark is removed when somebody names the annotation. */
+function warnOfMerged(marked: readonly SeenNode[], annotation: string, log: Log): void {
+  const staying = marked.filter((node) => planRelease(node, { annotation }).change === undefined);
+  for (const key of new Set(staying.flatMap(mergedMarks)))
+    log.warn("nodes keep their label: an annotation may be the mark, and who set it is not recorded", {
+      annotation: key,
+      nodes: staying.filter((node) => mergedMarks(node).includes(key)).length,
+      remedy: `if it was the holder's holdAnnotation, release again with --hold-annotation ${key}`,
+    });
+}
 
 /** Ends in the record of a run what it holds, so that the next run does not continue it. No release waits for that. */
 export async function endRecorded(folder: string, { log, reason }: Readonly<{ log: Log; reason: string }>) {

@@ -34,7 +34,11 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     away,
   ],
   hold: ["--cluster prod", "--cluster prod --reason x --scope planet"],
-  release: ["--cluster prod"],
+  release: [
+    "--cluster prod",
+    "--cluster prod --force --hold-annotation example.com/stay",
+    "--force --kubeconfig x --hold-annotation nokey",
+  ],
   wait: [`--for held --kubeconfig ${nowhere}`],
   completion: [""],
   history: ["--cluster prod --limit 0", "--cluster prod --limit 2x"],

@@ -117,4 +117,23 @@ describe("release --force --kubeconfig", () => {
     const unfit = await type("release", "--force", "--kubeconfig", file, "--scope", "cluster");
     expect([unfit.exit, unfit.reported]).toEqual([2, expect.stringContaining("cannot be used with")]);
   });
+
+  it("removes marks under the annotation that it is given, where nothing else shows that they are the holder's", async (test) => {
+    const cluster = await aCluster(test);
+    const file = join(data, "kubeconfig");
+    writeFileSync(file, cluster.kubeconfig());
+    cluster.editNode("a", { labels: { [holdLabel]: holdId(1) } }, holderName);
+    cluster.editNode("a", { annotations: { "example.com/stay": "true" } }, "ancient-changes");
+    const release = ["release", "--force", "--kubeconfig", file];
+    expect((await type(...release)).reported).toContain("again with --hold-annotation example.com/stay");
+    const named = ["--hold-annotation", "example.com/stay"];
+    const elsewhere = await type("release", "--force", ...named);
+    expect([elsewhere.exit, elsewhere.reported]).toEqual([
+      2,
+      expect.stringContaining("--hold-annotation needs --kubeconfig"),
+    ]);
+    const { output } = await type(...release, ...named);
+    expect(output).toBe("Nodes released: 1 (by their marks alone).");
+    expect(cluster.annotationHistory("a", "example.com/stay").at(-1)).toBeUndefined();
+  });
 });

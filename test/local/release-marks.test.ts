@@ -82,6 +82,27 @@ describe("a release by the marks alone", () => {
     expect(left()).toEqual([[name, undefined, annotation], excluded]);
   });
 
+  it("warns of each annotation that may be the mark, which a release that names it removes", async () => {
+    const log = new CollectedLog();
+    for (const name of ["a", "b"]) add(name, { key: "example.com/stay", by: "ancient-changes" });
+    add("c");
+    const before = left();
+    expect(await releaseMarks({ config, log })).toMatchObject({ released: 1, kept: 2 });
+    expect(left().slice(0, 2)).toEqual(before.slice(0, 2));
+    const kept = "nodes keep their label: an annotation may be the mark, and who set it is not recorded";
+    expect(log.reported(kept)).toEqual([
+      {
+        annotation: "example.com/stay",
+        nodes: 2,
+        remedy:
+          "if it was the holder's holdAnnotation, release again with --hold-annotation example.com/stay",
+      },
+    ]);
+    await releaseMarks({ config, log, annotation: "example.com/stay" });
+    expect(left().map(([, ...rest]) => rest)).toEqual(Array(3).fill([undefined]));
+    expect(log.reported(kept)).toHaveLength(1);
+  });
+
   it("reports the nodes that it could not change", async () => {
     add("a");
     add("b");
