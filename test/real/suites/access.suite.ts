@@ -18,6 +18,7 @@ import { buildChecker } from "../engines/build-once.ts";
 import { decideByOldestCel } from "../engines/cel.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
 import { until } from "../engines/processes.ts";
+import { forgedOwners } from "../worlds/forged-owners.ts";
 import { inspections } from "../worlds/inspections.ts";
 import { keptByUsers } from "../worlds/kept-by-users.ts";
 import { createNode, outcomeOf, patched, removeNode, soon, untilInForce } from "../worlds/tried-node.ts";
@@ -185,6 +186,8 @@ describe("what a real API server allows the holder to do", () => {
   });
 
   describe("when a user also wants to keep a held node", () => keptByUsers(() => ({ admin, holder })));
+
+  describe("when owners of fields are forged", () => forgedOwners(() => ({ admin, holder })));
 
   describe("an inspection with the holder's rights", () => inspections(() => ({ admin, holder, plane })));
 });
