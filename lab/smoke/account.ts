@@ -3,23 +3,23 @@ import { GetFunctionCommand, LambdaClient } from "@aws-sdk/client-lambda";
 import { unlessGone } from "../../cli/aws-errors.ts";
 import { functionName } from "../../infra/names.ts";
 import { describeCluster, whyUnusable } from "../../lambda/aws/usable-cluster.ts";
-import { type Check, judged, type Seen, type Smoke } from "./smoke.ts";
+import { type Check, judged, type Seen, type Tools } from "./smoke.ts";
 
 /** What must be so before anything is created. */
-export const accountChecks = (smoke: Smoke, inVpc: boolean): readonly Check[] => [
+export const accountChecks: readonly Check[] = [
   {
     assumption: "the cluster can have a holder",
     expected: "active, access entries allowed, endpoint reachable",
-    look: () => cluster(smoke, inVpc),
+    look: cluster,
   },
   {
     assumption: "no holder is deployed for it yet",
     expected: "no control function",
-    look: () => holder(smoke),
+    look: holder,
   },
 ];
 
-async function cluster(smoke: Smoke, inVpc: boolean): Promise<Seen> {
+async function cluster({ smoke, isInVpc: inVpc }: Tools): Promise<Seen> {
   const found = await describeCluster(new EKSClient(smoke.aws), smoke.cluster);
   const why = whyUnusable(smoke.cluster, found, { inVpc });
   if (why) return judged(false, `${why.reason}: ${why.remedy}`);
@@ -29,7 +29,7 @@ async function cluster(smoke: Smoke, inVpc: boolean): Promise<Seen> {
   );
 }
 
-async function holder(smoke: Smoke): Promise<Seen> {
+async function holder({ smoke }: Tools): Promise<Seen> {
   const name = functionName(smoke.cluster, "control");
   const ask = () => new LambdaClient(smoke.aws).send(new GetFunctionCommand({ FunctionName: name }));
   if ((await unlessGone(ask())) === undefined) return judged(true, "none");

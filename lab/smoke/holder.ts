@@ -2,69 +2,75 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseStatus, type StatusAnswer } from "../../cli/answers.ts";
 import type { Ask } from "../../cli/control/client.ts";
-import type { Account } from "../../cli/doctor/aws/aws-account.ts";
 import { findProbe } from "../../cli/doctor/checks/launch-path.ts";
+import type { Doctor } from "../../cli/doctor/doctor.ts";
 import { examine } from "../../cli/doctor/examine.ts";
-import { type Duration, minutes, seconds } from "../../lambda/core/duration.ts";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { Environment } from "../../lambda/environment.ts";
 import { systemClock } from "../../lambda/system-clock.ts";
-import type { Cdk } from "./cdk.ts";
-import type { ClusterView } from "./cluster-view.ts";
-import { type Check, inSeconds, judged, judgedEmpty, poll, type Seen, type Smoke } from "./smoke.ts";
+import {
+  type Check,
+  inSeconds,
+  judged,
+  judgedEmpty,
+  notLookedAt,
+  poll,
+  type Seen,
+  type Tools,
+} from "./smoke.ts";
 
-export type HolderOptions = Readonly<{
-  cdk: Cdk;
-  account: Account;
-  /** Asks the control function. */
-  ask: Ask;
-  view: ClusterView | undefined;
-  waitForLaunch: Duration;
-}>;
+/** The row of whatever `doctor` finds. */
+export const everyLink = "every link works";
 
 /** Deploys the holder and inspects it. */
-export const deployedChecks = (smoke: Smoke, options: HolderOptions): readonly Check[] => [
-  { assumption: "the stack deploys", expected: "complete", look: () => deploy(options) },
-  { assumption: "every link works", expected: "doctor finds nothing", look: () => inspect(smoke, options) },
+export const deployedChecks: readonly Check[] = [
+  { assumption: "the stack deploys", expected: "complete", look: deploy },
+  { assumption: everyLink, expected: "doctor finds nothing", look: inspect },
 ];
 
 /** Lets it handle one launch. */
-export function launchChecks(smoke: Smoke, options: HolderOptions): readonly Check[] {
-  return [
-    {
-      assumption: "a quiet queue delivers at once",
-      expected: "a probe is answered within 3 s of being queued",
-      look: () => probe(smoke, options),
-    },
-    {
-      assumption: "a launch starts a hold",
-      expected: "held, and nodes are marked",
-      look: () => launch(smoke, options),
-    },
-    {
-      assumption: "the hold's one-shot releases its nodes",
-      expected: "within two minutes after the hold's end",
-      look: () => release(smoke, options),
-    },
-  ];
-}
+export const launchChecks: readonly Check[] = [
+  {
+    assumption: "a quiet queue delivers at once",
+    expected: "a probe is answered within 3 s of being queued",
+    look: probe,
+  },
+  { assumption: "a launch starts a hold", expected: "held, and nodes are marked", look: launch },
+  {
+    assumption: "the hold's one-shot releases its nodes",
+    expected: "within two minutes after the hold's end",
+    look: release,
+  },
+];
 
-async function deploy({ cdk }: HolderOptions): Promise<Seen> {
+/** Also after a failure or Ctrl-C. */
+export const destroyCheck: Check = {
+  assumption: "the stack is destroyed",
+  expected: "complete",
+  look: async ({ cdk }) => {
+    await cdk(["destroy", "--force"]);
+    return judged(true, "complete");
+  },
+};
+
+async function deploy({ cdk }: Tools): Promise<Seen> {
   const began = Date.now();
   await cdk(["deploy", "--require-approval", "never", "--progress", "events"]);
   return judged(true, `complete after ${inSeconds(Date.now() - began)}`);
 }
 
 /** New access entries and metrics take a while; what is still broken after that is broken. */
-const inspect = (smoke: Smoke, options: HolderOptions): Promise<Seen> =>
-  judgedEmpty(smoke, { every: seconds(10), within: minutes(2) }, () => brokenLinks(smoke, options));
+function inspect(tools: Tools): Promise<Seen> {
+  return judgedEmpty(tools.smoke, { every: seconds(10), within: minutes(2) }, () => brokenLinks(tools));
+}
 
-async function brokenLinks({ cluster }: Smoke, { account, ask }: HolderOptions): Promise<readonly string[]> {
-  const doctor = { cluster, account, ask, clock: systemClock, sleep: (time: Duration) => sleep(time) };
+async function brokenLinks({ smoke: { cluster }, account }: Tools): Promise<readonly string[]> {
+  const doctor: Doctor = { cluster, account, clock: systemClock, sleep: (time) => sleep(time) };
   const findings = await examine(doctor, () => {});
   return findings.filter(({ verdict }) => verdict === "fail").map(({ link, what }) => `${link}: ${what}`);
 }
 
-async function probe(smoke: Smoke, { account, ask }: HolderOptions): Promise<Seen> {
+async function probe({ smoke, account, ask }: Tools): Promise<Seen> {
   smoke.report("leaving the queue quiet for half a minute");
   await sleep(seconds(30), undefined, { signal: smoke.signal });
   const id = `smoke-${randomUUID()}`;
@@ -83,7 +89,7 @@ async function probe(smoke: Smoke, { account, ask }: HolderOptions): Promise<See
   return judged(toAnswer <= seconds(3), seen);
 }
 
-async function launch(smoke: Smoke, { ask, waitForLaunch }: HolderOptions): Promise<Seen> {
+async function launch({ smoke, ask, waitForLaunch }: Tools): Promise<Seen> {
   smoke.report("waiting for a launch: scale something up, so that Karpenter launches a node");
   const began = Date.now();
   const every = seconds(2);
@@ -103,7 +109,7 @@ async function launch(smoke: Smoke, { ask, waitForLaunch }: HolderOptions): Prom
   );
 }
 
-async function release(smoke: Smoke, { ask, view }: HolderOptions): Promise<Seen> {
+async function release({ smoke, ask, view }: Tools): Promise<Seen> {
   let end = Date.now();
   const isReleased = await poll(smoke, { every: seconds(2), within: minutes(20) }, async () => {
     const hold = await holdNow(ask);
@@ -123,14 +129,15 @@ async function release(smoke: Smoke, { ask, view }: HolderOptions): Promise<Seen
   return judged(isRight, `released ${inSeconds(Math.max(0, late))} after its end${left}`);
 }
 
-export const marksCheck = (view: ClusterView): Check => ({
+export const marksCheck: Check = {
   assumption: "no mark and no right stays in the cluster",
   expected: "nothing",
-  look: async () => {
+  look: async ({ view }) => {
+    if (!view) return notLookedAt("it needs --kubeconfig");
     const left = [...(await view.marked()).map((node) => `mark on ${node}`), ...(await view.rights())];
     return judged(left.length === 0, left.join(", ") || "nothing");
   },
-});
+};
 
 async function holdNow(ask: Ask): Promise<StatusAnswer["scopes"][number] | undefined> {
   const { scopes } = parseStatus(await ask({ do: "status" }));

@@ -11,12 +11,12 @@ import { minutes, seconds } from "../../lambda/core/duration.ts";
 import { type Check, judgedEmpty, type Smoke } from "./smoke.ts";
 
 /** Checks that after a destroy nothing of this holder is left in the account. */
-export const leftoversCheck = (smoke: Smoke): Check => ({
+export const leftoversCheck: Check = {
   assumption: "a destroy leaves nothing in the account",
   expected: "nothing",
   // Deleted is not the same as no longer listed.
-  look: () => judgedEmpty(smoke, { every: seconds(5), within: minutes(1) }, () => leftovers(smoke)),
-});
+  look: ({ smoke }) => judgedEmpty(smoke, { every: seconds(5), within: minutes(1) }, () => leftovers(smoke)),
+};
 
 async function leftovers({ aws, cluster }: Smoke): Promise<readonly string[]> {
   const lambda = new LambdaClient(aws);

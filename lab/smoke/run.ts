@@ -9,14 +9,12 @@ import { durationOption } from "../../cli/terminal/flags.ts";
 import { Progress } from "../../cli/terminal/progress.ts";
 import { processTerminal } from "../../cli/terminal/terminal.ts";
 import { type Duration, formatDuration, hours, minutes, seconds } from "../../lambda/core/duration.ts";
-import { accountChecks } from "./account.ts";
 import { cdkFor } from "./cdk.ts";
 import { ClusterView } from "./cluster-view.ts";
-import { deployedChecks, launchChecks, marksCheck } from "./holder.ts";
 import { priceLines } from "./ledger/price.ts";
-import { recordingCheck, verdictsIn } from "./ledger/recorders.ts";
-import { leftoversCheck } from "./leftovers.ts";
-import { type Check, labels, type Row, rowOf, type Smoke, tableOf } from "./smoke.ts";
+import { verdictsIn } from "./ledger/recorders.ts";
+import { checksOf, listLines, wholeList } from "./list.ts";
+import { labels, type Row, rowOf, type Smoke, type Tools, tableOf } from "./smoke.ts";
 
 type Options = ClusterFlags &
   Readonly<{ yes?: true; kubeconfig?: string; wait: Duration; context?: readonly string[] }> &
@@ -69,6 +67,7 @@ const command = withCluster(new Command("npm run smoke --"), process, ({ analyse
     ),
   )
   .option("--analyse <file>", "judge a ledger that is there, and do nothing else")
+  .addHelpText("after", () => `\nWhat only a real account can show:\n\n${listLines().join("\n")}`)
   .exitOverride()
   .showHelpAfterError("See --help for all options.")
   .action(smoke);
@@ -83,37 +82,40 @@ async function smoke(options: Options): Promise<void> {
   if (options.analyse) return conclude(verdictsIn(options.analyse));
   checkFlags(options);
   const run = await identify(options, stopping.signal);
+  const tools = toolsOf(run, options);
   explain(run, options);
   if (!options.yes && !(await agreed())) throw new Error("nothing was created");
 
   const rows: Row[] = [];
   progress = new Progress(totalOf(usualFor(options)), processTerminal());
   try {
-    await check(run, options, rows);
+    await check(tools, options, rows);
   } catch (error) {
     progress.stop();
-    process.stdout.write(`\n${tableOf(rows).join("\n")}\n`);
+    print(wholeList(rows, options.context));
     throw error;
   }
   progress.stop();
-  conclude(rows);
+  conclude(wholeList(rows, options.context));
 }
 
+const print = (rows: readonly Row[]) => process.stdout.write(`\n${tableOf(rows).join("\n")}\n`);
+
 function conclude(rows: readonly Row[]): void {
-  process.stdout.write(`\n${tableOf(rows).join("\n")}\n`);
+  print(rows);
   const broken = rows.filter(({ verdict }) => verdict === "broken");
   if (broken.length > 0) throw new Error(`${broken.length} of ${rows.length} assumptions do not hold`);
 }
 
-async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
-  const { context = [] } = options;
-  const inVpc = context.some((one) => one.startsWith("vpc="));
+async function check(tools: Tools, options: Options, rows: Row[]): Promise<void> {
+  const { smoke, ledger } = tools;
   const usually = usualFor(options);
+  const checks = checksOf(ledger !== undefined);
   /** Checks in this order, up to the first that is broken. */
-  const inOrder = async (part: keyof typeof usual, checks: readonly Check[]): Promise<boolean> => {
+  const inOrder = async (part: keyof typeof usual): Promise<boolean> => {
     const task = progress?.beginTimed(part, usually[part]);
-    for (const one of checks) {
-      const row = await rowOf(one);
+    for (const one of checks[part]) {
+      const row = await rowOf(one, tools);
       rows.push(row);
       report(`${labels[row.verdict]}: ${row.assumption}: ${row.seen}`);
       if (row.verdict === "broken") break;
@@ -122,42 +124,30 @@ async function check(run: Smoke, options: Options, rows: Row[]): Promise<void> {
     return rows.at(-1)?.verdict !== "broken";
   };
   report("checking the account; nothing is created yet");
-  if (!(await inOrder("the account", accountChecks(run, inVpc)))) return;
-  run.signal.throwIfAborted();
-
-  const view = options.kubeconfig ? new ClusterView(options.kubeconfig) : undefined;
-  const hold = options.ledger ? [] : ["hold=2m"];
-  const cdk = cdkFor(run, [...hold, "alarms=none", ...context]);
-  const account = awsAccount(run.aws, run.cluster);
-  const { ask } = deployedHolder(options, process.env);
-  const holder = { cdk, account, ask, view, waitForLaunch: options.wait };
-  const file = ledgerOf(options);
-  const work =
-    file && view
-      ? recordingCheck(run, {
-          ask,
-          nodes: () => view.nodes(),
-          file,
-          lasts: options.for,
-          every: options.every,
-        })
-      : undefined;
-  const steps = [...deployedChecks(run, holder), ...(work ? [work] : launchChecks(run, holder))];
-  await inOrder("the holder at work", steps);
-  // Also after a failure or Ctrl-C.
+  if (!(await inOrder("the account"))) return;
+  smoke.signal.throwIfAborted();
+  await inOrder("the holder at work");
   report("destroying the holder");
-  const destroyed: Check = {
-    assumption: "the stack is destroyed",
-    expected: "complete",
-    look: async () => {
-      await cdk(["destroy", "--force"]);
-      return { seen: "complete", verdict: "holds" };
-    },
+  const isGone = await inOrder("destroying the holder");
+  if (!isGone)
+    report(`To remove what may be left: npx cdk destroy -c cluster=${smoke.cluster} -c alarms=none`);
+  if (ledger && existsSync(ledger.file)) rows.push(...verdictsIn(ledger.file));
+}
+
+function toolsOf(smoke: Smoke, options: Options): Tools {
+  const { context = [], kubeconfig, for: lasts, every } = options;
+  const file = ledgerOf(options);
+  const hold = file ? [] : ["hold=2m"];
+  return {
+    smoke,
+    isInVpc: context.some((one) => one.startsWith("vpc=")),
+    cdk: cdkFor(smoke, [...hold, "alarms=none", ...context]),
+    account: awsAccount(smoke.aws, smoke.cluster),
+    ask: deployedHolder(options, process.env).ask,
+    view: kubeconfig ? new ClusterView(kubeconfig) : undefined,
+    waitForLaunch: options.wait,
+    ledger: file ? { file, lasts, every } : undefined,
   };
-  const ended = [destroyed, leftoversCheck(run), ...(view ? [marksCheck(view)] : [])];
-  const isGone = await inOrder("destroying the holder", ended);
-  if (!isGone) report(`To remove what may be left: npx cdk destroy -c cluster=${run.cluster} -c alarms=none`);
-  if (file && existsSync(file)) rows.push(...verdictsIn(file));
 }
 
 async function identify(options: Options, signal: AbortSignal): Promise<Smoke> {

@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Ask } from "../../cli/control/client.ts";
+import type { Account } from "../../cli/doctor/aws/aws-account.ts";
 import type { AwsConfig } from "../../cli/terminal/cluster-flags.ts";
 import { table } from "../../cli/terminal/text.ts";
 import type { Duration } from "../../lambda/core/duration.ts";
+import type { Cdk } from "./cdk.ts";
+import type { ClusterView } from "./cluster-view.ts";
 
 /** What every check of one run shares. */
 export type Smoke = Readonly<{
@@ -11,6 +15,19 @@ export type Smoke = Readonly<{
   aws: AwsConfig;
   report: (line: string) => void;
   signal: AbortSignal;
+}>;
+
+/** What the checks of one run use. */
+export type Tools = Readonly<{
+  smoke: Smoke;
+  isInVpc: boolean;
+  cdk: Cdk;
+  account: Account;
+  /** Asks the control function. */
+  ask: Ask;
+  view: ClusterView | undefined;
+  waitForLaunch: Duration;
+  ledger: Readonly<{ file: string; lasts: Duration; every: Duration }> | undefined;
 }>;
 
 /** Polls until there is an answer, or the time is over. */
@@ -29,12 +46,14 @@ export async function poll<T>(
 
 export const inSeconds = (duration: Duration): string => `${Math.round(duration / 100) / 10} s`;
 
-export type Verdict = "holds" | "broken";
+export type Verdict = "holds" | "broken" | "open";
 export type Seen = Readonly<{ seen: string; verdict: Verdict }>;
-export type Row = Seen & Readonly<{ assumption: string; expected: string }>;
+/** One thing that the holder assumes about AWS. */
+export type Assumption = Readonly<{ assumption: string; expected: string }>;
+export type Row = Seen & Assumption;
 
-/** One thing that the holder assumes about AWS, and how an account shows whether it is so. */
-export type Check = Readonly<{ assumption: string; expected: string; look: () => Promise<Seen> }>;
+/** How an account shows whether it is so. */
+export type Check = Assumption & Readonly<{ look: (tools: Tools) => Promise<Seen> }>;
 
 export const judged = (isAsExpected: boolean, seen: string): Seen => ({
   seen,
@@ -42,16 +61,21 @@ export const judged = (isAsExpected: boolean, seen: string): Seen => ({
 });
 
 /** A check that fails for any other reason counts as broken too, because it proved nothing. */
-export async function rowOf({ assumption, expected, look }: Check): Promise<Row> {
+export async function rowOf({ assumption, expected, look }: Check, tools: Tools): Promise<Row> {
   try {
-    return { assumption, expected, ...(await look()) };
+    return { assumption, expected, ...(await look(tools)) };
   } catch (error) {
     const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     return { assumption, expected, seen: reason, verdict: "broken" };
   }
 }
 
-export const labels = { holds: "ok", broken: "BROKEN" } as const;
+export const notLookedAt = (why = ""): Seen => ({
+  seen: `not looked at${why && `: ${why}`}`,
+  verdict: "open",
+});
+
+export const labels = { holds: "ok", broken: "BROKEN", open: "open" } as const;
 
 /** A row for each check: what was assumed, expected and seen. */
 export const tableOf = (rows: readonly Row[]): readonly string[] =>

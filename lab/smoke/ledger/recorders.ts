@@ -2,10 +2,10 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseStatus } from "../../../cli/answers.ts";
 import type { Ask } from "../../../cli/control/client.ts";
-import { type Duration, formatDuration, minutes } from "../../../lambda/core/duration.ts";
+import { type Duration, minutes } from "../../../lambda/core/duration.ts";
 import { messageOf } from "../../../lambda/core/errors.ts";
 import type { Check, Row, Smoke } from "../smoke.ts";
-import { judged } from "../smoke.ts";
+import { judged, notLookedAt } from "../smoke.ts";
 import { analyse, criteria, textOf } from "./criteria.ts";
 import { type NodeSeen, readSamples, recordSeen, type Sample } from "./samples.ts";
 
@@ -16,8 +16,6 @@ export type Sources = Readonly<{
   /** The cluster itself, by a kubeconfig of the operator. */
   nodes: () => Promise<readonly NodeSeen[]>;
 }>;
-
-export type LedgerOptions = Sources & Readonly<{ file: string; lasts: Duration; every: Duration }>;
 
 /** One sample of a recorder; a look that fails is written down, too. */
 export async function lookAt(
@@ -42,26 +40,28 @@ export const beginning = (cluster: string, every: Duration, at: Date): Sample =>
 const afterRelease: Duration = minutes(3);
 
 /** Records for as long as asked, ends what holds, and records how that ends. */
-export const recordingCheck = (smoke: Smoke, options: LedgerOptions): Check => ({
+export const recordingCheck: Check = {
   assumption: "two recorders write a ledger",
-  expected: `for ${formatDuration(options.lasts)}`,
-  look: async () => {
-    const { file, lasts, ask } = options;
+  expected: "for as long as --for says",
+  look: async ({ smoke, ask, view, ledger }) => {
+    if (!ledger || !view) return notLookedAt("it needs --ledger");
+    const { file, lasts, every } = ledger;
+    const options = { ask, nodes: () => view.nodes(), every };
     const write = (sample: Sample) => appendFileSync(file, `${JSON.stringify(sample)}\n`);
     smoke.report(`recording into ${file}; scale something up and down, or apply lab/smoke/ledger/work.yaml`);
-    write(beginning(smoke.cluster, options.every, new Date()));
+    write(beginning(smoke.cluster, every, new Date()));
     const isWhole = await record(smoke, options, lasts, write);
     await ask({ do: "release", reason: "the end of the ledger" });
     await record(smoke, options, afterRelease, write);
     write({ kind: "end", at: new Date() });
     return judged(isWhole, isWhole ? file : `stopped early: ${file}`);
   },
-});
+};
 
 /** Returns whether it was not stopped. */
 async function record(
   { signal }: Smoke,
-  options: LedgerOptions,
+  options: Sources & Readonly<{ every: Duration }>,
   lasts: Duration,
   write: (sample: Sample) => void,
 ): Promise<boolean> {
