@@ -9,7 +9,7 @@ export const keptTemplates = join(import.meta.dirname, "../test/infra/kept");
 /** The cluster of these templates. */
 export const keptCluster = "kept";
 
-/** Keeps the template of this version, for the tests of the next ones. It is run once, for a release. */
+/** Keeps the template of this version, for the tests of the next ones: `npm run keep:template`, once for a release. */
 if (import.meta.main) {
   const { template } = synthesizeStack({ cluster: keptCluster });
   const file = join(keptTemplates, `${version}.json.gz`);

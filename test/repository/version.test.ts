@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { documentLink } from "../../infra/package-root.ts";
 import { version as inLogs } from "../../lambda/version.ts";
+import { readKeptTemplates } from "../infra/kept-templates.ts";
 import { documents } from "./documents.ts";
 
 const read = (file: string) => readFileSync(file, "utf8");
@@ -30,4 +31,12 @@ it("is the one that documents install", () => {
   );
   expect(named.length).toBeGreaterThan(0);
   expect(named.filter((one) => one !== version)).toEqual([]);
+});
+
+it("has its template kept, once it is released: `npm run keep:template`", () => {
+  const entries = [...read("CHANGELOG.md").matchAll(/^## (\S+)(.*)$/gm)];
+  const released = entries.filter(([, , more = ""]) => !more.includes("unreleased")).map(([, one]) => one);
+  const kept = readKeptTemplates().map((one) => one.version);
+  expect(kept).toEqual(expect.arrayContaining(released));
+  expect(entries.map(([, one]) => one)).toEqual(expect.arrayContaining(kept));
 });
