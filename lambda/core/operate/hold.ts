@@ -56,7 +56,9 @@ export async function holdByHand(
   });
   const { because } = granted();
   const own = record.requests.find(({ name, releasedAt }) => name === request.name && !releasedAt);
-  context.log.info("request to hold decided", {
+  // Nobody reads the answer to an event or a window, so that the log alone says that it holds nothing.
+  const level = granted().action === "refuse" ? "warn" : "info";
+  context.log[level]("request to hold decided", {
     scope,
     name: request.name,
     cause: request.cause,

@@ -140,10 +140,14 @@ describe("a request of an event or a window", () => {
     expect(await aWorld().ask({ ...byEvent, at: at(600) })).toMatchObject({ until: at(45) });
   });
 
-  it("that is one too many is left, without an error", async () => {
+  it("that is one too many is left, with a warning and without an error", async () => {
     const requests = Array.from({ length: mostRequests }, (_, n) => aRequest({ name: `event-${n}` }));
-    const { because } = await aWorld([aRecord({ requests })]).ask(byEvent);
+    const { ask, world } = aWorld([aRecord({ requests })]);
+    const { because } = await ask(byEvent);
     expect(because).toBe(`there are ${mostRequests} requests already: release one of them`);
+    await ask({ ...byEvent, name: "event-1" });
+    const decided = world.log.lines.filter(({ sentence }) => sentence === "request to hold decided");
+    expect(decided.map(({ level }) => level)).toEqual(["warn", "info"]);
   });
 
   function named({ name, cause, reason }: HoldRequest) {
