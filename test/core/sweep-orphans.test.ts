@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { minutes, seconds } from "../../lambda/core/duration.ts";
+import { trialHoldId } from "../../lambda/core/marks/hold-id.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import { reconcile } from "../../lambda/core/reconcile.ts";
 import { reconcileAll, sweep } from "../../lambda/core/sweep.ts";
@@ -58,9 +59,12 @@ describe("orphaned marks", () => {
     expect(world.nodes.marks()).toEqual({ web: first });
   });
 
-  it("are those of a time to come: such a label keeps no node from its hold, nor held for ever", async () => {
+  it.each([
+    ["those of a time to come", "29991231t235959-forged"],
+    ["those with the id of a dry run", trialHoldId],
+  ])("are %s: such a label keeps no node from its hold, nor held for ever", async (_, id) => {
     const { world, context } = aWorld([aHeldRecord()]);
-    mark(world, { web: first, batch: "29991231t235959-forged" });
+    mark(world, { web: first, batch: id });
     world.time = at(5);
     await sweep(context());
     expect(world.nodes.marks()).toEqual({ web: first });
