@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileText } from "../../cli/file-text.ts";
 import { BadInputError, messageOf } from "../../lambda/core/errors.ts";
 import { type Arm, armOf } from "./arms.ts";
@@ -72,27 +72,34 @@ export async function prepare(
 const root = join(import.meta.dirname, "../..");
 
 /** What the engine is compiled from. */
-export const engineHash = (karpenter: string): string =>
-  hashOf(
-    ["lab/days/engine/*.go", `lab/days/engine/versions/${karpenter}/*`],
-    (file) => !file.endsWith("_test.go"),
+export const engineHash = (karpenter: string): string => {
+  const patterns = ["lab/days/engine/*.go", `lab/days/engine/versions/${karpenter}/*`];
+  return hashOf(karpenter, () =>
+    globSync(patterns, { cwd: root }).filter((file) => !file.endsWith("_test.go")),
   );
+};
 
 /** The holder's sources: another version, also one that is not committed, is another result. */
-export const holderHash = (): string =>
-  hashOf(["lambda/**/*.ts", "local/holder/*.ts", "lab/days/holder/*.ts", "simulator/*.ts"]);
+export const holderHash = (): string => hashOf("holder", holderFiles);
+
+/** What the lab's holder imports, also by way of others; a type changes no result. */
+export function holderFiles(): readonly string[] {
+  const files = new Set(["lab/days/holder/holder.ts"]);
+  for (const file of files)
+    for (const [, path = ""] of readFileSync(join(root, file), "utf8").matchAll(imported))
+      files.add(join(dirname(file), path));
+  return [...files];
+}
+
+const imported = /^(?:import|export)(?! type)[^;]*? from "(\.[^"]+)";/gm;
 
 const known = new Map<string, string>();
 
-function hashOf(patterns: readonly string[], isWanted: (file: string) => boolean = () => true): string {
-  const name = patterns.join();
+function hashOf(name: string, list: () => readonly string[]): string {
   const present = known.get(name);
   if (present !== undefined) return present;
   const hash = createHash("sha256");
-  for (const file of globSync([...patterns], { cwd: root })
-    .filter(isWanted)
-    .toSorted())
-    hash.update(`${file}\n`).update(readFileSync(join(root, file)));
+  for (const file of list().toSorted()) hash.update(`${file}\n`).update(readFileSync(join(root, file)));
   const digest = hash.digest("hex");
   known.set(name, digest);
   return digest;
