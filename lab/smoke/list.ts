@@ -28,13 +28,13 @@ const shownBy = (run: string, checks: readonly Assumption[]): readonly Listed[] 
 
 /** What only a real account can show. */
 const whole: readonly Listed[] = [
-  ...shownBy("a run", [...accountChecks, ...deployedChecks]),
+  ...shownBy("a whole run", [...accountChecks, ...deployedChecks]),
   ...shownBy("a run without --ledger", launchChecks),
   ...shownBy("a run with --ledger", [
     recordingCheck,
     ...criteria.map(({ text, limit }) => ({ assumption: text, expected: limit })),
   ]),
-  ...shownBy("a run", [destroyCheck, leftoversCheck]),
+  ...shownBy("a whole run", [destroyCheck, leftoversCheck]),
   ...shownBy("a run with --kubeconfig", [marksCheck]),
   bySetting("rolePath", "/PATH/", "rolePath: EKS accepts the access entry of a role with a path"),
   bySetting("kmsKeyArn", "ARN", "key: AWS services can use one of your own"),

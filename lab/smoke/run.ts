@@ -103,8 +103,9 @@ const print = (rows: readonly Row[]) => process.stdout.write(`\n${tableOf(rows).
 
 function conclude(rows: readonly Row[]): void {
   print(rows);
-  const broken = rows.filter(({ verdict }) => verdict === "broken");
-  if (broken.length > 0) throw new Error(`${broken.length} of ${rows.length} assumptions do not hold`);
+  const count = (verdict: Row["verdict"]) => rows.filter((row) => row.verdict === verdict).length;
+  const broken = count("broken");
+  if (broken > 0) throw new Error(`${broken} of ${broken + count("holds")} assumptions do not hold`);
 }
 
 async function check(tools: Tools, options: Options, rows: Row[]): Promise<void> {
