@@ -71,7 +71,7 @@ function releasedLines(answer: ReleaseAnswer, isNamed: boolean): readonly string
   const { because, released, kept, failed, left, heldUntil } = answer;
   const isNothing = released + kept + failed === 0 && !left && !heldUntil && !isNamed;
   if (isNothing) return ["Nothing is held."];
-  const users = kept > 0 ? `; ${kept} stay, because their mark is no longer the holder's` : "";
+  const users = kept > 0 ? `; ${kept} stay, because nothing shows that their annotation is the holder's` : "";
   return [
     `Nodes released: ${released}${users} (${because}).`,
     ...(heldUntil ? [`Something else holds the nodes until ${formatMoment(heldUntil, new Date())}.`] : []),

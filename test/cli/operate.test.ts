@@ -63,7 +63,7 @@ describe("an action", () => {
       "release --force --reason done --scope nodepool/a",
       { ...released, kept: 1 },
       { reason: "done", scope: "nodepool/a" },
-      "Nodes released: 2; 1 stay, because their mark is no longer the holder's (x).",
+      "Nodes released: 2; 1 stay, because nothing shows that their annotation is the holder's (x).",
     ],
     ["release --force", nothing, {}, "Nothing is held."],
     [
