@@ -1,33 +1,11 @@
-import {
-  after,
-  type Duration,
-  formatDuration,
-  hours,
-  minutes,
-  parseDuration,
-} from "../../lambda/core/duration.ts";
+import { after, type Duration, formatDuration, minutes, parseDuration } from "../../lambda/core/duration.ts";
 import { isIneffective, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
-import {
-  activeMinutes,
-  allowedIn,
-  isNone,
-  readDuration,
-  reasons,
-  stretchesOf,
-  unreadableIn,
-  wallClock,
-} from "./allowed.ts";
+import { activeMinutes, allowedIn, isNone, reasons, stretchesOf, unreadableIn } from "./allowed.ts";
 import { whyUnreadable } from "./budget-schedule.ts";
 import { type Finding, lintNodes } from "./lint-nodes.ts";
 import { isStatic, type NodePool, type NodePoolBudget, patchOf } from "./objects.ts";
+import { describeBudget, lintOfficeHours, type OfPool, type View } from "./office-hours.ts";
 import { type ClusterFacts, isMissing, orNone } from "./read.ts";
-
-/** What findings of a cluster are judged by. */
-export type View = Readonly<{
-  /** The begin of the week that is looked at: a local midnight. */
-  week: Date;
-  timeZone: string;
-}>;
 
 const { annotation, poolLabel } = Karpenter.v1;
 
@@ -36,9 +14,6 @@ export function lint(facts: ClusterFacts, view: View): readonly Finding[] {
   const pools = orNone(facts.nodePools);
   return [...pools.flatMap((pool) => lintPool(pool, facts, view)), ...lintNodes(facts)];
 }
-
-/** What was found of a NodePool. */
-type OfPool = Omit<Finding, "object">;
 
 const lintPool = (pool: NodePool, facts: ClusterFacts, view: View): readonly Finding[] =>
   [
@@ -83,7 +58,7 @@ function windows(pool: NodePool, view: View): readonly OfPool[] {
   const closing = budgets.filter(({ schedule, nodes }) => schedule && isNone(nodes));
   return [
     ...opening.flatMap((budget) => lintOpening(pool, budget, view) ?? []),
-    ...[...opening, ...closing].flatMap((budget) => inUtc(budget, view) ?? []),
+    ...[...opening, ...closing].flatMap((budget) => lintOfficeHours(budget, view) ?? []),
   ];
 }
 
@@ -98,9 +73,6 @@ function lintOpening(pool: NodePool, budget: NodePoolBudget, view: View): OfPool
   const isWhole = open.length === reasonsOf(budget).length;
   return withoutBase(pool, isWhole ? budget : { ...budget, reasons: open }, view);
 }
-
-const describeBudget = ({ nodes, schedule, duration }: NodePoolBudget): string =>
-  `The budget nodes: "${nodes}", schedule: "${schedule}", duration: ${duration}`;
 
 const neverOpens = (budget: NodePoolBudget): OfPool => ({
   rule: "window-never-opens",
@@ -151,44 +123,6 @@ export function complement({ schedule, duration, reasons }: NodePoolBudget): str
     })
     .join("\n");
 }
-
-/** Whether a stretch of a day looks like office hours. */
-const isOffice = (from: number, to: number): boolean => from >= 7 && from <= 9.5 && to >= 16 && to <= 19;
-
-const offsetOf = (moment: Date, timeZone: string): number =>
-  (wallClock(moment, timeZone).getTime() - moment.getTime()) / hours(1);
-
-/** Budgets are always in UTC; a window that is office hours there, and not here, was probably meant here. */
-function inUtc(budget: NodePoolBudget, { week, timeZone }: View): OfPool | undefined {
-  const [, minute, hour, rest] = /^(\d+) (\d+) (.*)$/.exec(budget.schedule ?? "") ?? [];
-  const lasts = readDuration(budget.duration ?? "") / hours(1);
-  if (hour === undefined || minute === undefined) return undefined;
-  const begin = Number(hour) + Number(minute) / 60;
-  const offset = offsetOf(week, timeZone);
-  const end = begin + lasts;
-  // A window that opens in the evening is the other half of office hours.
-  const inside = isNone(budget.nodes) ? ([begin, end] as const) : ([end % 24, begin] as const);
-  const [from, to] = inside;
-  if (!isOffice(from, to) || isOffice(from + offset, to + offset)) return undefined;
-  const meant = (begin - offset + 24) % 24;
-  const [winter, summer] = [0, 6].map((month) =>
-    offsetOf(new Date(Date.UTC(week.getUTCFullYear(), month, 1)), timeZone),
-  );
-  const season = winter === summer ? "" : ", and by another hour in summer or winter";
-  const isOtherDay = begin - offset < 0 || begin - offset >= 24;
-  const minuteOfDay = Math.round(meant * 60);
-  const shifted = `${minuteOfDay % 60} ${Math.floor(minuteOfDay / 60) % 24} ${rest}`;
-  return {
-    rule: "window-in-utc",
-    problem: `${describeBudget(budget)} is in UTC, as all are: in ${timeZone} it begins at ${clock(begin + offset)}. If ${clock(begin)} there was meant, it is wrong by ${formatDuration(Math.abs(offset) * hours(1))}${season}.${isOtherDay ? " In UTC that is on another day: shift the days, too." : ""}`,
-    change: `schedule: "${shifted}"`,
-  };
-}
-
-const clock = (hour: number): string => {
-  const within = (hour + 24) % 24;
-  return `${String(Math.floor(within)).padStart(2, "0")}:${String(Math.round((within % 1) * 60)).padStart(2, "0")}`;
-};
 
 /** Expiry ignores budgets and annotations alike. A NodeClaim keeps the value that its NodePool had at its launch. */
 function expiry(pool: NodePool, { nodeClaims }: ClusterFacts, { week }: View): readonly OfPool[] {
