@@ -1,6 +1,14 @@
 import { after, type Duration, formatDuration, minutes, parseDuration } from "../../lambda/core/duration.ts";
 import { isIneffective, Karpenter, markValue } from "../../lambda/core/marks/keys.ts";
-import { activeMinutes, allowedIn, isNone, reasons, stretchesOf, unreadableIn } from "./allowed.ts";
+import {
+  activeMinutes,
+  allowedIn,
+  isNone,
+  readDuration,
+  reasons,
+  stretchesOf,
+  unreadableIn,
+} from "./allowed.ts";
 import { whyUnreadable } from "./budget-schedule.ts";
 import { type Finding, lintNodes } from "./lint-nodes.ts";
 import { isStatic, type NodePool, type NodePoolBudget, patchOf } from "./objects.ts";
@@ -139,12 +147,27 @@ function expiry(pool: NodePool, { nodeClaims }: ClusterFacts, { week }: View): r
     .filter(({ at }) => active.some((one) => one[Math.floor((at.getTime() - week.getTime()) / minutes(1))]))
     .sort((a, b) => a.at.getTime() - b.at.getTime());
   const [first] = ending;
-  if (!first) return [];
+  if (!first) return expiryOfLaterNodes(pool, closed);
   const when = first.at.toISOString().slice(0, 16).replace("T", " ");
   return [
     {
       rule: "expires-in-window",
       problem: `expireAfter: ${first.expireAfter} ends ${ending.length} of its nodes inside of a protected window in the next seven days, first ${first.name} at ${when} UTC: expiry ignores budgets and annotations. Delete those nodes before, outside of the window. For later nodes change the NodePool; that drifts the present ones, which are then replaced within the budgets.`,
+      change: "spec.template.spec.expireAfter: Never",
+    },
+  ];
+}
+
+/** Of the nodes that are there when a window begins, each expires before it ends, where it is as long as expireAfter. */
+function expiryOfLaterNodes(pool: NodePool, closed: readonly NodePoolBudget[]): readonly OfPool[] {
+  const { expireAfter } = pool.spec.template.spec;
+  const lasts = parseDuration(expireAfter);
+  const budget = closed.find(({ duration }) => lasts !== undefined && readDuration(duration ?? "") >= lasts);
+  if (!budget || unreadableIn(pool).length > 0) return [];
+  return [
+    {
+      rule: "expires-in-window",
+      problem: `${describeBudget(budget)} protects no node to its end: each one that is there at its begin reaches expireAfter: ${expireAfter} inside of it, and expiry ignores budgets and annotations. A change drifts the present nodes, which are then replaced within the budgets.`,
       change: "spec.template.spec.expireAfter: Never",
     },
   ];

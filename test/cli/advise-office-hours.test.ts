@@ -18,6 +18,7 @@ it.each([
   ["Europe/Berlin", "0 8 * * mon-fri", "8h", 'schedule: "0 6 * * mon-fri", duration: 9h'],
   ["Europe/London", "0 9 * * mon-fri", "8h", 'schedule: "0 8 * * mon-fri", duration: 9h'],
   ["America/New_York", "30 8 * * *", "9h", 'schedule: "30 12 * * *", duration: 10h'],
+  ["Asia/Tokyo", "20 9 * * mon-fri", "8h", 'schedule: "20 0 * * mon-fri"'],
   ["Asia/Kolkata", "0 9 * * *", "8h", 'schedule: "30 3 * * *"'],
 ])("finds office hours that were meant in %s: %s, %s", (timeZone, schedule, duration, change) => {
   expect(find(timeZone, schedule, duration)).toMatchObject({ rule: "window-in-utc", change });
@@ -52,6 +53,12 @@ it("says by how much they are wrong, and finds nothing in a longer budget that i
   const longest = find("Europe/London", "0 9 * * *", "10h");
   expect(longest?.change).toBe('schedule: "0 8 * * *", duration: 11h');
   expect(find("Europe/London", "0 8 * * *", "11h")).toBeUndefined();
+});
+
+it("says where that is on another day in UTC", () => {
+  expect(find("Pacific/Auckland", "0 9 * * mon-fri", "8h")?.problem).toMatch(
+    /on another day: shift the days, too\.$/,
+  );
 });
 
 it("opens an evening later and for a shorter time, so that office hours stay closed all year", () => {
