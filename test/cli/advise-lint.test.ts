@@ -141,12 +141,9 @@ const office = { nodes: "0", schedule: "0 9 * * mon-fri", duration: "8h" };
 
 it("finds office hours that are so in UTC alone", () => {
   const given = withBudgets({ nodes: "10%" }, office);
-  const wrong = "in Asia/Tokyo it begins at 18:00. If 09:00 there was meant, it is wrong by 9h";
-  expect(only({ ...given, timeZone: "Asia/Tokyo" })).toMatchObject({
-    rule: "window-in-utc",
-    problem: expect.stringContaining(wrong),
-    change: 'schedule: "0 0 * * mon-fri"',
-  });
+  expect(only({ ...given, timeZone: "Asia/Tokyo" }).problem).toContain(
+    "in Asia/Tokyo it begins at 18:00. If 09:00 there was meant, it is wrong by 9h",
+  );
   expectNothing(given);
   // The evening opens what office hours close.
   const evening = { nodes: "10%", schedule: "0 18 * * *", duration: "14h" };
