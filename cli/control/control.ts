@@ -37,10 +37,10 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
       throw explainAwsError(error, `invoke ${name}`);
     }
   };
-  // Only an app with the construct gives a holder a name of its own.
+  // Only an app with the construct gives a holder a name of its own. A deployment must choose whom its alarms notify.
   const toHold = (served: string) =>
     served === flags.cluster
-      ? `deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=${served} -c mode=hold`
+      ? `deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=${served} -c mode=hold -c alarms=none, or with -c alarmTopicArn=ARN in place of alarms=none`
       : `set mode: "hold" for the holder ${flags.cluster} in its app`;
   return { ask, name: flags.cluster, flags: inSamePlace(`--cluster ${flags.cluster}`, flags), toHold };
 }

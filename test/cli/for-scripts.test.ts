@@ -38,7 +38,7 @@ describe("status", () => {
     [
       "of the cluster",
       "prod",
-      "deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=prod -c mode=hold.",
+      "deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=prod -c mode=hold -c alarms=none, or with -c alarmTopicArn=ARN in place of alarms=none.",
     ],
     ["with a name of its own", "generated-1a2b3c", 'set mode: "hold" for the holder prod in its app.'],
   ])("prints how a holder %s is to hold, where it observes", async (_, cluster, how) => {
@@ -174,7 +174,7 @@ describe("wait", () => {
       ...{ exit: 1, output: "" },
       reported:
         "error: this holder only observes, so nothing is held\n" +
-        "To hold: deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=prod -c mode=hold.",
+        "To hold: deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=prod -c mode=hold -c alarms=none, or with -c alarmTopicArn=ARN in place of alarms=none.",
     });
   });
 

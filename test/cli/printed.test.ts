@@ -80,7 +80,7 @@ const statuses = [
   { ...base, rules, scopes: [paying], lastSweep: after(-2) },
 ];
 const toHold =
-  "deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=prod -c mode=hold";
+  "deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=prod -c mode=hold -c alarms=none, or with -c alarmTopicArn=ARN in place of alarms=none";
 const shown = (status: object, style: typeof styled, wide: boolean) =>
   statusView(parseStatus(JSON.parse(JSON.stringify(status))), { style, wide, toHold });
 

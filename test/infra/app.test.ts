@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { App } from "aws-cdk-lib";
 import { describe, expect, it, vi } from "vitest";
+import { deployedHolder } from "../../cli/control/control.ts";
 import { fillApp } from "../../infra/fill-app.ts";
 import { settingsTable } from "../../infra/settings/deployment.ts";
 import { newFolder } from "../support/new-folder.ts";
@@ -41,6 +42,17 @@ describe("the app", () => {
     const everySetting = { ...otherValues(settingsTable), cluster: "long_Name-".repeat(10) };
     for (const access of ["install", "manual"])
       expect(synth({ ...everySetting, access })).toMatchObject(noFinding);
+  });
+
+  it("can be deployed by the command that `status` prints, which says whom alarms notify", () => {
+    const printed = deployedHolder({ cluster: "prod" }, {}).toHold("prod");
+    const [, flags = ""] = /npx cdk deploy -c ([^,]+),/.exec(printed) ?? [];
+    const context = Object.fromEntries(flags.split(" -c ").map((flag) => flag.split("=")));
+    expect(context).toMatchObject({ cluster: "prod", mode: "hold" });
+    const app = new App({ outdir: mkdtempSync(join(out, "app-")), context });
+    fillApp(app, {});
+    const messages = app.synth().stacks.flatMap((stack) => stack.messages);
+    expect(messages.filter(({ level }) => String(level) === "error")).toEqual([]);
   });
 
   it("reports all wrong settings at once, each with what was expected, and no stack trace", async () => {
