@@ -85,8 +85,8 @@ const scopeStatus = fields({
   nextLook: v.exactOptional(moment),
 });
 
-/** A status as a holder returns it, with dates. */
-export type StatusAnswer = Status & Readonly<{ version: string }>;
+/** A status as a holder returns it, with dates; a `run` that observes adds the command that holds. */
+export type StatusAnswer = Status & Readonly<{ version: string; toHold?: string }>;
 
 /** Reads the answer to `status`. */
 export const parseStatus = reading<StatusAnswer>(
@@ -94,6 +94,7 @@ export const parseStatus = reading<StatusAnswer>(
     cluster: anyText,
     at: moment,
     version: anyText,
+    toHold: v.exactOptional(anyText),
     rules,
     scopes: list(scopeStatus, many),
     nodesUserHeld: count,

@@ -128,7 +128,8 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
 
   const { openRun } = await import("../../local/run/run.ts");
   const metrics = new PrometheusMetrics(chosen.cluster);
-  const kept = { settings: chosen, windows, config, folder, log, metrics, release: freeing };
+  const toHold = chosen.mode === "observe" && { toHold: again(itself, (name) => !notForHolding.has(name)) };
+  const kept = { settings: chosen, windows, config, folder, log, metrics, release: freeing, ...toHold };
   const takeOver = options.takeOver === true;
   const run = await openRun({ ...kept, takeOver }).catch((error: unknown) => {
     if (!(error instanceof RecordInUseError))
@@ -148,7 +149,6 @@ async function hold(options: Flags, itself: Command, terminal: Terminal): Promis
       () => serve("metrics", log, () => startMetrics({ metrics, run }, options)),
     ]);
     const operate = `${programOf(itself)} status --run ${quoted(folder)}`;
-    const toHold = chosen.mode === "observe" && { toHold: again(itself, (name) => !notForHolding.has(name)) };
     if (isAtWork)
       log.info("the holder is at work", { cluster: chosen.cluster, record: folder, operate, ...toHold });
     const reason = await Promise.race([stopped, run.lost]);

@@ -68,7 +68,7 @@ async function show(options: StatusOptions, terminal: Terminal): Promise<void> {
     if (output === "name") return parsed.scopes.map(({ scope }) => scope).join("\n");
     const isWide = output === "wide";
     const lines = headers
-      ? statusView(parsed, { style: terminal.style, wide: isWide, toHold: toHold(parsed.cluster) })
+      ? statusView(parsed, { style: terminal.style, wide: isWide, toHold: toHold(parsed) })
       : statusRows(parsed, terminal.style, isWide);
     return lines.join("\n");
   };

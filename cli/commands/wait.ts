@@ -80,7 +80,7 @@ async function waitFor(options: WaitOptions, { env, out, notify }: Terminal): Pr
     );
   let status = await look();
   if (state === "held" && status.rules.mode === "observe")
-    throw new Failure("this holder only observes, so nothing is held", `To hold: ${toHold(status.cluster)}.`);
+    throw new Failure("this holder only observes, so nothing is held", `To hold: ${toHold(status)}.`);
   const known = status.scopes.map((one) => one.scope);
   if (scope !== undefined && status.rules.scope === "nodepool" && !known.includes(scope))
     notify(`The holder has not seen ${scope} yet; it knows: ${known.join(", ") || "none"}.`);

@@ -1,5 +1,6 @@
 import * as v from "valibot";
 import { anyText } from "../../lambda/schemas/holds.ts";
+import type { StatusAnswer } from "../answers.ts";
 import { Failure } from "../terminal/failure.ts";
 
 /** Sends a control request to a holder, and waits for the answer until the signal comes; the caller reads the answer. */
@@ -13,7 +14,7 @@ export type ControlClient = Readonly<{
   /** The flags that lead to it, for commands that we print. */
   flags: string;
   /** How to let it hold the nodes of this cluster from now on, where it only observes. */
-  toHold: (served: string) => string;
+  toHold: (status: Pick<StatusAnswer, "cluster" | "toHold">) => string;
 }>;
 
 /** A holder takes two minutes at most. */

@@ -38,7 +38,7 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
     }
   };
   // Only an app with the construct gives a holder a name of its own. A deployment must choose whom its alarms notify.
-  const toHold = (served: string) =>
+  const toHold: ControlClient["toHold"] = ({ cluster: served }) =>
     served === flags.cluster
       ? `deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=${served} -c mode=hold -c alarms=none, or with -c alarmTopicArn=ARN in place of alarms=none`
       : `set mode: "hold" for the holder ${flags.cluster} in its app`;

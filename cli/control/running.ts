@@ -28,10 +28,14 @@ export async function runningHolder(flags: RunFlags, env: Terminal["env"]): Prom
     if (status !== 200) throw holderFailed(who, answer, "The log of `run` says more.");
     return answer;
   };
-  const toHold = env.KUBERNETES_SERVICE_HOST
-    ? "helm upgrade RELEASE CHART --reuse-values --set settings.mode=hold"
-    : "start `run` again without --observe";
-  return { ask, name: `run in ${folder}`, flags: `--run ${quoted(folder)}`, toHold: () => toHold };
+  // In a Pod the chart has started it.
+  const toHold: ControlClient["toHold"] = ({ toHold: again }) =>
+    env.KUBERNETES_SERVICE_HOST
+      ? "helm upgrade RELEASE CHART --reuse-values --set settings.mode=hold"
+      : again
+        ? `stop \`run\`, then start it by ${again}`
+        : "start `run` again without --observe";
+  return { ask, name: `run in ${folder}`, flags: `--run ${quoted(folder)}`, toHold };
 }
 
 type Answer = Readonly<{ status: number; text: string }>;

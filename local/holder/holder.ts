@@ -25,6 +25,8 @@ export type HolderWorld = Omit<Ports, "rules" | "events" | "looks" | "schedules"
     queue?: Partial<Pick<QueueOptions, "window" | "visibility">>;
     /** How late the next one-shot fires; without it, none is late. */
     lateness?: () => Duration;
+    /** The command that lets this holder hold, where it only observes. */
+    toHold?: string | undefined;
   }>;
 
 const timeout: Duration = minutes(1);
@@ -42,7 +44,7 @@ export class Holder {
   #isStopped = false;
 
   constructor(world: HolderWorld) {
-    const { settings, log, timeline, onSweep: _, queue, lateness, ...ports } = world;
+    const { settings, log, timeline, onSweep: _, queue, lateness, toHold: __, ...ports } = world;
     const { clock } = world;
     this.#world = world;
     this.queue = new InProcessQueue({
@@ -83,9 +85,11 @@ export class Holder {
     return this.#hold(onHoldExpired(this.#ports)(payload, this.#context(time)));
   }
 
-  /** Answers as the control function does. */
-  ask(payload: unknown): Promise<unknown> {
-    return this.#hold(onControlRequest(this.#ports)(payload, this.#context()));
+  /** Answers as the control function does, and a status with the command that lets it hold. */
+  async ask(payload: unknown): Promise<unknown> {
+    const answer = await this.#hold(onControlRequest(this.#ports)(payload, this.#context()));
+    const { toHold } = this.#world;
+    return toHold && Object(payload).do === "status" ? { ...Object(answer), toHold } : answer;
   }
 
   /** Starts nothing more and finishes the work under way. */

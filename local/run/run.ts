@@ -47,6 +47,8 @@ export type RunOptions = Readonly<{
   takeOver?: boolean;
   /** The command that releases what stays held. */
   release?: string;
+  /** The command that holds, where this one only observes. */
+  toHold?: string;
 }>;
 
 /** Starts a server that is stopped with the holder. */
@@ -76,7 +78,7 @@ export type Run = Readonly<{
 /** Opens the record. No node is touched before the start. */
 export async function openRun(options: RunOptions): Promise<Run> {
   const { settings, windows = [], config, folder, log, takeOver = false } = options;
-  const { release = "karpenter-node-holder run --release-only" } = options;
+  const { release = "karpenter-node-holder run --release-only", toHold } = options;
   const { clock = systemClock, metrics = { add: () => {} } } = options;
   const { holdAnnotation: annotation, karpenter, cluster, hold, mode } = settings;
   const { poolLabel, registeredLabel } = Karpenter[karpenter];
@@ -124,13 +126,8 @@ export async function openRun(options: RunOptions): Promise<Run> {
   const nodes = health.watching(ofCluster.nodes);
   const launches = new WatchedLaunches({ watch, nodeClaims: ofCluster.nodeClaims, clock, poolLabel });
   const holder = new Holder({
-    settings,
+    ...{ settings, toHold, log, timeline, launches, holds, journal },
     clock: wallClock,
-    log,
-    timeline,
-    launches,
-    holds,
-    journal,
     ...ofCluster,
     nodes,
     ids: holdIds,

@@ -6,6 +6,7 @@ import { version } from "../../lambda/version.ts";
 import type { FakeKubernetesServer } from "../../simulator/fake-kubernetes/fake-kubernetes-server.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
 import { newFolder } from "../support/new-folder.ts";
+import { typed } from "../support/typed.ts";
 import { aCluster, start } from "./run-at-work.ts";
 
 let data: string;
@@ -90,6 +91,26 @@ describe("run", () => {
     expect(printed).toContain(`run --context fake --data ${folder} --release-only`);
     expect(printed).toContain(`toHold="karpenter-node-holder run --context fake --data ${folder}"`);
     expect(printed).toContain(`operate="karpenter-node-holder status --run ${folder}"`);
+  });
+
+  it("that observes is asked for the command that holds: its own, without --observe", async (test) => {
+    vi.spyOn(process, "exit").mockReturnValue(undefined as never);
+    const file = join(data, "kubeconfig");
+    writeFileSync(file, (await aCluster(test)).kubeconfig());
+    const terminal = new CollectedTerminal({ XDG_DATA_HOME: data, KUBECONFIG: file });
+    const ended = commandLine(["run", "--observe", "--hold", "20m"], terminal);
+    await expect.poll(() => terminal.output, { timeout: 60_000 }).toContain("is at work");
+    const { output } = await typed(["status", "--run"], { XDG_DATA_HOME: data });
+    const inPod = await typed(["status", "--run"], {
+      XDG_DATA_HOME: data,
+      KUBERNETES_SERVICE_HOST: "10.0.0.1",
+    });
+    process.emit("SIGTERM");
+    await ended;
+    expect(output).toContain(
+      "To hold from now on: stop `run`, then start it by karpenter-node-holder run --context fake --hold 20m.\n",
+    );
+    expect(inPod.output).toContain("To hold from now on: helm upgrade RELEASE CHART ");
   });
 
   it("prints a command for another machine where it works in a Pod", async (test) => {

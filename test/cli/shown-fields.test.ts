@@ -29,8 +29,9 @@ const historyText = (one: unknown) => historyTable([one as PastHold], noon, plai
 
 const withoutEffect: Readonly<Record<string, readonly string[]>> = {
   history: [".startedBecause"],
-  status: [".rules.relaunchCost", ".rules.evictionCost"],
-  "status with hold=auto": [".rules.hold"],
+  // The command that holds is shown where the holder observes.
+  status: [".toHold", ".rules.relaunchCost", ".rules.evictionCost"],
+  "status with hold=auto": [".toHold", ".rules.hold"],
 };
 
 it.each([

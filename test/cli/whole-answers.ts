@@ -20,7 +20,7 @@ const scope: Required<ScopeStatus> = {
 };
 /** A status in which every field has a value, also those that may be missing. */
 export const wholeStatus: Required<StatusAnswer> = {
-  ...{ cluster: "prod", at: noon, version: "1" },
+  ...{ cluster: "prod", at: noon, version: "1", toHold: "run" },
   rules: readSettings({ cluster: "prod", hold: "20m", nodePools: "a,!b" }),
   ...{ scopes: [scope], nodesUserHeld: 1, nodesOrphaned: 1, lastSweep: soon(-3), limits: ["l"] },
 };

@@ -45,7 +45,7 @@ describe("the app", () => {
   });
 
   it("can be deployed by the command that `status` prints, which says whom alarms notify", () => {
-    const printed = deployedHolder({ cluster: "prod" }, {}).toHold("prod");
+    const printed = deployedHolder({ cluster: "prod" }, {}).toHold({ cluster: "prod" });
     const [, flags = ""] = /npx cdk deploy -c ([^,]+),/.exec(printed) ?? [];
     const context = Object.fromEntries(flags.split(" -c ").map((flag) => flag.split("=")));
     expect(context).toMatchObject({ cluster: "prod", mode: "hold" });
