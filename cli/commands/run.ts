@@ -71,8 +71,8 @@ export const run = (terminal: Terminal): Command => {
     .option("--release-only", "remove every mark, and end; needs neither record nor settings")
     .option("--take-over", "start also where another holder seems to work, and release or hold its nodes")
     .addOption(
-      new Option("--page [port]", "show what happens on a page of this machine, on any port").argParser(
-        countFlag(1, 65_535),
+      new Option("--page [port]", "show what happens on a local page; port 0, or none: any port").argParser(
+        countFlag(0, 65_535),
       ),
     )
     .addOption(

@@ -63,7 +63,7 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
   run: [
     `--kubeconfig ${nowhere}`,
     `--kubeconfig ${kubeconfig} --data ${openFolder}`,
-    "--page 0",
+    "--page 65536",
     "--metrics-host ::1",
     "--observe --mode hold",
   ],

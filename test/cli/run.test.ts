@@ -93,6 +93,11 @@ describe("run", () => {
     expect(printed).toContain(`operate="karpenter-node-holder status --run ${folder}"`);
   });
 
+  it("serves its page on any port with --page 0, as metrics with --metrics-port 0", async (test) => {
+    const { served } = await run(test, "--page 0", "SIGTERM");
+    expect(served).toEqual([expect.stringContaining("The holder of fake")]);
+  });
+
   it("that observes is asked for the command that holds: its own, without --observe", async (test) => {
     vi.spyOn(process, "exit").mockReturnValue(undefined as never);
     const file = join(data, "kubeconfig");
