@@ -1,4 +1,5 @@
 import { Argument, Command, type Option } from "commander";
+import { BadInputError } from "../../lambda/core/errors.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
 import { withExamples } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
@@ -38,14 +39,22 @@ export const completion = ({ out }: Terminal): Command =>
     new Command("completion")
       .summary("Print a script that completes commands and flags in your shell.")
       .description("Print a script that completes commands, flags and their choices in your shell.")
-      .addArgument(new Argument("<shell>", "your shell").choices(Object.keys(scripts)))
-      .action((shell: keyof typeof scripts) => out(scripts[shell])),
+      .addArgument(new Argument("<shell>", "your shell").choices(Object.keys(scripts)).argParser(scriptFor))
+      .action((script: string) => out(script)),
     [
       ["completion bash > ~/.local/share/bash-completion/completions/karpenter-node-holder", "for bash"],
       ["completion zsh >> ~/.zshrc", "for zsh, after its compinit"],
       ["completion fish > ~/.config/fish/completions/karpenter-node-holder.fish", "for fish"],
     ],
   );
+
+function scriptFor(shell: string): string {
+  const known = Object.entries(scripts).find(([name]) => name === shell);
+  if (known) return known[1];
+  throw new BadInputError(`There is no completion for ${shell}`, [
+    `the shells are ${Object.keys(scripts).join(", ")}`,
+  ]);
+}
 
 /** What fits in place of the last word: a command, a flag, a choice of the flag or argument; nothing where any value does. */
 export function suggestionsFor(words: readonly string[], commands: readonly Command[]): readonly string[] {

@@ -40,7 +40,7 @@ const wrongCalls: Readonly<Record<string, readonly string[]>> = {
     "--force --kubeconfig x --hold-annotation nokey",
   ],
   wait: [`--for held --kubeconfig ${nowhere}`],
-  completion: [""],
+  completion: ["", "tcsh"],
   history: ["--cluster prod --limit 0", "--cluster prod --limit 2x"],
   doctor: ["--cluster", away],
   advise: [
