@@ -6,7 +6,7 @@ import { holderSettings } from "../../lambda/settings-table.ts";
 import type { AdviseFlags } from "../advise/look.ts";
 import { clusterName, withAws } from "../terminal/cluster-flags.ts";
 import { AnswerNo } from "../terminal/failure.ts";
-import { asJson, durationOption, readBy, withExamples, withOutput } from "../terminal/flags.ts";
+import { asData, durationOption, readBy, withExamples, withOutput } from "../terminal/flags.ts";
 import { flagOf } from "../terminal/setting-flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
@@ -15,7 +15,7 @@ export const advise = (terminal: Terminal): Command => {
   const since = [hours(1), hours(2160)] as const;
   const { relaunchCost, evictionCost } = holderSettings;
   const usual = (text: string) => parseDuration(text) ?? 0;
-  const command = withOutput(new Command("advise"), ["table", "json"])
+  const command = withOutput(new Command("advise"), ["table", "json", "yaml"])
     .description(
       "Look at a cluster, without any change: what Karpenter did lately, what the NodePools allow and when, what to " +
         "change in them, and which setting of Karpenter or of the holder would cost least. It needs a kubeconfig with " +
@@ -96,8 +96,8 @@ async function answer(flags: AdviseFlags, given: Command, terminal: Terminal): P
     );
   const { look } = await import("../advise/look.ts");
   const { print, json, findings } = await look(flags, terminal);
-  if (flags.output === "json") terminal.out(asJson(json));
-  else for (const line of print()) terminal.out(line);
+  const data = await asData(json, flags.output);
+  for (const line of data === undefined ? print() : [data]) terminal.out(line);
   if (findings > 0) throw new AnswerNo();
 }
 

@@ -16,7 +16,7 @@ import {
   withCluster,
 } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
-import { asJson, type Output, withExamples, withOutput } from "../terminal/flags.ts";
+import { asData, type Output, withExamples, withOutput } from "../terminal/flags.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 
 type DoctorOptions = ClusterFlags &
@@ -25,7 +25,7 @@ type DoctorOptions = ClusterFlags &
 /** Checks every step from launch to release and prints remedies. */
 export const doctor = (terminal: Terminal): Command =>
   withExamples(
-    withOutput(withCluster(new Command("doctor"), terminal), ["table", "json"])
+    withOutput(withCluster(new Command("doctor"), terminal), ["table", "json", "yaml"])
       .description("Check every step from launch to release, and print a remedy for each broken one.")
       .option("--fix", "fix what can be fixed safely, then check again")
       .option(
@@ -76,21 +76,18 @@ async function check(ended: AbortSignal, options: DoctorOptions, terminal: Termi
     remedy: remedy && onSameCluster(inSamePlace(remedy, options), options),
   });
   const show = (finding: Finding) => {
-    if (output !== "json") for (const line of findingView(typed(finding), style)) out(line);
+    if (output === "table") for (const line of findingView(typed(finding), style)) out(line);
   };
   let findings = await examine(world, show);
   if (options.fix && findings.some(({ verdict }) => verdict === "fail")) {
     if (await applyFixes(findings, notify)) findings = await examine(world, show);
   }
-  if (output === "json")
-    out(
-      asJson({
-        cluster,
-        verdict: worstOf(findings),
-        findings: findings.map((one) => findingJson(typed(one))),
-      }),
-    );
-  else out(`\n${verdictView(findings, style)}`);
+  const answer = {
+    cluster,
+    verdict: worstOf(findings),
+    findings: findings.map((one) => findingJson(typed(one))),
+  };
+  out((await asData(answer, output)) ?? `\n${verdictView(findings, style)}`);
   const wrong = findings.filter(
     ({ verdict }) => verdict === "fail" || (options.strict && verdict === "warn"),
   );

@@ -1,3 +1,4 @@
+import { load } from "js-yaml";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { hours, minutes } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
@@ -109,6 +110,8 @@ describe("advise with a kubeconfig and nothing else", () => {
     const { output, exit } = await adviseOn(served, "-o", "json", "--price", "2");
     expect(exit).toBe(0);
     const answer = JSON.parse(output);
+    const yaml = await adviseOn(served, "-o", "yaml", "--price", "2");
+    expect(Object(load(yaml.output)).happened[1]).toMatchObject({ source: "log", launched: 9 });
     expect(answer.schema).toBe("karpenter-node-holder/advise/v1");
     expect(Object.keys(answer)).toEqual([
       ...["schema", "cluster", "readAt", "timeZone", "sources", "present", "happened", "allowed", "findings"],

@@ -125,6 +125,13 @@ it("an action is quiet where it did what was asked for, and else says why not", 
   expect(await failing.run(...force, "-q")).toMatchObject({ exit: 1, output: "" });
 });
 
+it("doctor prints YAML with what JSON has", async () => {
+  const prod = await holder(() => failed("BrokenSetupError", "no"));
+  const [json, yaml] = [await prod.run("doctor", "-o", "json"), await prod.run("doctor", "-o", "yaml")];
+  expect(JSON.parse(json.output)).toMatchObject({ cluster: "prod", verdict: "fail" });
+  expect(load(yaml.output)).toEqual(JSON.parse(json.output));
+});
+
 describe("wait", () => {
   /** Each call gets the next answer; the last one stays. */
   const answering = (...answers: unknown[]) => {
