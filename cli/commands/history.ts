@@ -7,21 +7,36 @@ import { duration } from "../../lambda/schemas/values.ts";
 import { parseHistory } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withAnyHolder } from "../terminal/cluster-flags.ts";
-import { asData, countFlag, type Output, readBy, withExamples, withTable } from "../terminal/flags.ts";
+import {
+  asData,
+  countFlag,
+  type Output,
+  readBy,
+  withExamples,
+  withQuiet,
+  withTable,
+} from "../terminal/flags.ts";
 import { writePrivateFile } from "../terminal/private-file.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about } from "../terminal/text.ts";
 import { describeObservation, describeSums, historyTable } from "../views/history-table.ts";
 
 type HistoryOptions = HolderFlags &
-  Readonly<{ output: Output; headers: boolean; since?: Duration; limit?: number; html?: string }>;
+  Readonly<{
+    output: Output;
+    headers: boolean;
+    quiet?: true;
+    since?: Duration;
+    limit?: number;
+    html?: string;
+  }>;
 
 const mostHolds = 1_000;
 
 /** Shows the holds of the last 90 days. */
 export const history = (terminal: Terminal): Command =>
   withExamples(
-    withTable(withAnyHolder(new Command("history"), terminal))
+    withQuiet(withTable(withAnyHolder(new Command("history"), terminal)))
       .description("Show the holds of the last 90 days: how long, how many nodes, and why.")
       .option("--since <duration>", "how far to look back, to 2160h", readBy(duration(hours(1), hours(2160))))
       .option(
@@ -39,8 +54,9 @@ export const history = (terminal: Terminal): Command =>
     ],
   );
 
-async function show(options: HistoryOptions, { env, out, notify, style }: Terminal): Promise<void> {
-  const { output, headers, since, html } = options;
+async function show(options: HistoryOptions, { env, style, ...terminal }: Terminal): Promise<void> {
+  const { output, headers, since, html, quiet } = options;
+  const { out, notify } = quiet ? { out: () => {}, notify: () => {} } : terminal;
   if (html !== undefined && output !== "table")
     throw new BadInputError("These flags do not fit", ["--html shows a page: leave out --output"]);
   const { ask, name } = await controlOf(options, env);

@@ -82,6 +82,17 @@ describe("history", () => {
     expect(output).not.toContain("STARTED");
   });
 
+  it("is quiet where it was read, and reports an error all the same", async () => {
+    const prod = await holder(() => ({ holds }));
+    for (const flags of [[], ["-o", "json"], ["--since", "90d", "--limit", "2"]])
+      expect(await prod.run("history", "-q", ...flags)).toEqual({ exit: 0, output: "", reported: "" });
+    const broken = await holder(() => failed("BrokenSetupError", "no"));
+    expect(await broken.run("history", "-q")).toMatchObject({
+      exit: 1,
+      reported: expect.stringMatching(/^error: no/),
+    });
+  });
+
   it("prints each duration also as text, and no count", async () => {
     const observed = { removed: 2, evicted: 9, uncounted: 0, nodeTime: minutes(90), relaunched: 1 };
     const launches = { superfluous: 2 };
