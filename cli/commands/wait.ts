@@ -6,7 +6,14 @@ import { parseStatus, type StatusAnswer } from "../answers.ts";
 import { controlOf } from "../control/control.ts";
 import { type HolderFlags, withAnyHolder } from "../terminal/cluster-flags.ts";
 import { Failure } from "../terminal/failure.ts";
-import { durationOption, withExamples, withQuiet } from "../terminal/flags.ts";
+import {
+  asData,
+  durationOption,
+  type Output,
+  withExamples,
+  withOutput,
+  withQuiet,
+} from "../terminal/flags.ts";
 import { Exit, type Terminal } from "../terminal/terminal.ts";
 import { readable } from "../terminal/text.ts";
 import { isHeld, isReleased } from "../views/status-view.ts";
@@ -18,16 +25,17 @@ type WaitOptions = HolderFlags &
     timeout: Duration;
     every: Duration;
     scope?: Scope;
+    output: Output;
     quiet?: true;
   }>;
 
 /** Waits until something is held, or until nothing is. */
 export const wait = (terminal: Terminal): Command =>
   withExamples(
-    withQuiet(withAnyHolder(new Command("wait"), terminal))
+    withQuiet(withOutput(withAnyHolder(new Command("wait"), terminal), ["table", "json", "yaml"]))
       .summary("Wait until something is held, or until nothing is.")
       .description(
-        "Wait until something is held, or until nothing is held and no node has a mark. Exits with 3 where that takes longer than --timeout.",
+        "Wait until something is held, or until nothing is held and no node has a mark. Exits with 3 where that takes longer than --timeout. --output json or yaml prints the last status.",
       )
       .addOption(
         new Option("--for <state>", "what to wait for").choices(["held", "released"]).makeOptionMandatory(),
@@ -62,7 +70,7 @@ const toAnswer = seconds(2);
 
 /** The first failure ends it; later ones may pass, and the last one is reported where time is over. */
 async function waitFor(options: WaitOptions, { env, out, notify }: Terminal): Promise<void> {
-  const { for: state, timeout, every, scope, quiet } = options;
+  const { for: state, timeout, every, scope, output, quiet } = options;
   const { ask, toHold } = await controlOf(options, env);
   const end = performance.now() + timeout;
   const over = AbortSignal.timeout(timeout + toAnswer);
@@ -72,12 +80,13 @@ async function waitFor(options: WaitOptions, { env, out, notify }: Terminal): Pr
       "`status` shows what holds, until when and why.",
       Exit.no,
     );
-  const look = async () =>
-    parseStatus(
-      await ask({ do: "status" }, over).catch((error: unknown) => {
-        throw over.aborted ? late() : error;
-      }),
-    );
+  let answer: unknown;
+  const look = async () => {
+    answer = await ask({ do: "status" }, over).catch((error: unknown) => {
+      throw over.aborted ? late() : error;
+    });
+    return parseStatus(answer);
+  };
   let status = await look();
   if (state === "held" && status.rules.mode === "observe")
     throw new Failure("this holder only observes, so nothing is held", `To hold: ${toHold(status)}.`);
@@ -98,5 +107,5 @@ async function waitFor(options: WaitOptions, { env, out, notify }: Terminal): Pr
       notify(`Could not ask: ${readable(messageOf(error))}. Trying again.`);
     }
   }
-  if (!quiet) out(state);
+  if (!quiet) out((await asData(answer, output)) ?? state);
 }

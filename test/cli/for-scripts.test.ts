@@ -186,6 +186,17 @@ describe("wait", () => {
       expect(ended).toMatchObject({ exit: 3, reported });
   });
 
+  it("prints the last status for a program", async () => {
+    for (const [form, read] of [
+      ["json", JSON.parse],
+      ["yaml", load],
+    ] as const) {
+      const prod = await answering(statusOf(paused), statusOf(held));
+      const { exit, output } = await prod.run(...shortly("held", []), "-o", form);
+      expect([exit, read(output)]).toMatchObject([0, { cluster: "prod", scopes: [{ state: "held" }] }]);
+    }
+  });
+
   it("does not wait for a hold of a holder that only observes", async () => {
     const prod = await answering(observing(held));
     expect(await prod.run(...shortly("held", []))).toEqual({
