@@ -51,6 +51,19 @@ it("an alert on what only sweeps show looks back longer than the longest sweepEv
   expect(longestOf("sweeps_failed")).toBeGreaterThan(2 * longest);
 });
 
+it("an alert says that holds end at their cap on three of seven days, in whichever Pod", () => {
+  const { groups } = load(readFileSync(join(chartFolder, "alerts.yaml"), "utf8")) as {
+    groups: { rules: { expr: string; labels: { severity: string } }[] }[];
+  };
+  const ofCap = groups
+    .flatMap(({ rules }) => rules)
+    .filter(({ expr }) => expr.includes("holds_capped_total"));
+  expect(ofCap).toMatchObject([{ labels: { severity: "warning" } }]);
+  expect(ofCap[0]?.expr).toMatch(
+    /^count_over_time\(\(sum by \(cluster\) \(increase\(\w+\[1d\]\)\) > 0\)\[7d:1d\]\) >= 3$/,
+  );
+});
+
 it("an alert on what is absent also fires where only one of several clusters has none", () => {
   const { groups } = load(readFileSync(join(chartFolder, "alerts.yaml"), "utf8")) as {
     groups: { rules: { expr: string }[] }[];
