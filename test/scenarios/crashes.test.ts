@@ -5,13 +5,19 @@ import { noon } from "../../simulator/virtual-clock.ts";
 import {
   aboutToHold,
   aboutToHoldForEvent,
+  aboutToLetGo,
+  aboutToLetGoBySweep,
   aboutToLookAgain,
   aboutToRelease,
   all,
+  autoCalls,
+  autoSweepCalls,
   holdCalls,
   lookCalls,
+  loseLooks,
   mustBeReleased,
   mustHoldAndRelease,
+  mustLetGo,
   names,
   releaseCalls,
   requestCalls,
@@ -20,12 +26,13 @@ import {
   withoutEvent,
 } from "./one-hold.ts";
 
-it("a pass has few steps, and reads the record, nodes and NodeClaims once each", () => {
+it("a pass has few steps, and reads the record, nodes, NodeClaims and pods once each", () => {
   const patches = (nodes: readonly string[]) => nodes.map((name) => `patch ${name}`);
   expect(steps).toEqual({
     hold: ["instances", "claims", "list", "find", "write", ...patches(names), "arm", "enqueue"],
     release: ["claims", "list", "find", "write", ...patches(all), "remember", "write"],
     sweep: ["claims", "list", "list", "all", "write", ...patches(all), "arm", "noteSweep"],
+    auto: ["claims", "list", "budgets", "find", "pods", "write", "patch node-1", "arm", "enqueue"],
   });
 });
 
@@ -99,6 +106,29 @@ describe("a crash of the sweep", () => {
     const world = withoutEvent();
     world.crash = { name: "sweep", calls };
     await mustHoldAndRelease(world, after(noon, minutes(10)));
+  });
+});
+
+describe("with hold=auto, at a node that no longer pays, a crash", () => {
+  it.each(autoCalls)("of the release function after %i calls is repaired by a retry alone", async (calls) => {
+    const world = await aboutToLetGo();
+    world.crash = { name: "release", calls };
+    await mustLetGo(world, after(noon, minutes(5)));
+  });
+
+  it.each(autoCalls)("of the release function after %i calls is repaired by one sweep", async (calls) => {
+    const world = await aboutToLetGo();
+    world.crash = { name: "release", calls };
+    await world.pass(seconds(1));
+    loseLooks(world);
+    world.sweepEvery = minutes(5);
+    await mustLetGo(world, after(noon, minutes(5)));
+  });
+
+  it.each(autoSweepCalls)("of the sweep after %i calls is repaired by the next one", async (calls) => {
+    const world = await aboutToLetGoBySweep();
+    world.crash = { name: "sweep", calls };
+    await mustLetGo(world, after(noon, minutes(5)));
   });
 });
 
