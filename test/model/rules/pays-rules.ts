@@ -11,7 +11,10 @@ import type { Records } from "./records.ts";
 
 type Facts = Readonly<{ world: World; karpenter: Karpenter; records: Records }>;
 
-/** Whether a function may let a node go while it is held: nothing that must stay runs on it, and its evictions are paid for. */
+/**
+ * Whether a function may let a node go while it is held: nothing that must stay runs on it, its evictions are paid for, and it
+ * is not left alone because nobody took it.
+ */
 export function mayGo(
   { world, karpenter, records }: Facts,
   by: Invocation,
@@ -26,6 +29,8 @@ export function mayGo(
     if (requestsOf(known).some(({ until }) => until > after(world.time, mostSkew))) return false;
     if (launchHold.isEnding) return pods !== "job" || after(since, mostSkew) >= by.begunAt;
     if (!account) return false;
+    const alone = account.leftAlone[name];
+    if (alone && alone > after(world.time, mostSkew)) return false;
     // What began to run since the last look, or since this pass has read the pods, is not known.
     if (since >= by.begunAt || after(since, mostSkew) >= account.at) return true;
     // From its second day on, a node has a turn in which Karpenter may take it.

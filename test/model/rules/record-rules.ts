@@ -46,14 +46,16 @@ export class RecordRules {
     this.#checkLeftAlone(written);
   }
 
-  /** Karpenter has ten minutes for a node, from when it may take it. */
-  #checkLeftAlone({ by, before, record, to, facts }: Written): void {
-    for (const name of Object.keys(record.account?.leftAlone ?? {})) {
+  /** Karpenter has ten minutes for a node, from when it may take it; one that it does not take has an hour with its mark. */
+  #checkLeftAlone({ by, before, record, from, to, facts }: Written): void {
+    for (const [name, until] of Object.entries(record.account?.leftAlone ?? {})) {
       const node = this.#world.nodes.get(name);
       const since = this.#karpenter.loads.get(name)?.since;
-      const isNew = before.account?.leftAlone[name] === undefined;
+      const old = before.account?.leftAlone[name];
+      const isLeft = isSame(until, old) || isBetween(until, after(from, hours(1)), after(to, hours(1)));
+      must(isLeft, "a node that nobody takes is left alone for an hour", facts);
       // What has changed since it read is not known.
-      if (!node || !isNew || (since && since >= by.begunAt)) continue;
+      if (!node || old || (since && since >= by.begunAt)) continue;
       const takeable = this.#karpenter.takeableSince(node);
       const isFair = takeable !== undefined && after(takeable, minutes(10)) <= to;
       must(isFair, "no node is left alone before Karpenter had ten minutes for it", facts);
