@@ -155,7 +155,25 @@ const all = [
 /** One step of a run. A number that selects an item is taken modulo the number of items. */
 export type Command = ValueOf<(typeof all)[number][1]>;
 export type Launch = Extract<Command, { do: "launch" }>;
-type Weighted = readonly [weight: number, fc.Arbitrary<Command>];
+/** A node that joins at once, and whose event comes at once and only once. */
+export const plainLaunch: Launch = {
+  ...{ do: "launch", pool: 0, count: 1, joinsAfter: 0, eventAfter: 0, duplicatesAfter: [], knownAfter: 0 },
+  ...{ claimedAfter: 0, isUserHeld: false, isForeign: false },
+};
+type Weighted = readonly [weight: number, fc.Arbitrary<Command | readonly Command[]>];
+
+const atOnce: Begun = { skew: 0, pace: 0, atOnce: "all" };
+/** A launch holds to its cap, and a person pauses the scope in the breather that follows. */
+const pauseInBreather = fc
+  .record({ for: lengths, scope: among("cluster", "nodepool/a") })
+  .map((about): readonly Command[] => [
+    { do: "deploy", change: { hold: minutes(40), maxHold: minutes(30) } },
+    plainLaunch,
+    { do: "deliver", first: 0, count: 4, ...atOnce },
+    { do: "pass", time: minutes(31) },
+    { do: "fire", which: 0, isEarly: false, isDuplicated: false, ...atOnce },
+    { do: "ask", request: { do: "pause", reason: "model", ...about }, ...atOnce },
+  ]);
 
 /** Functions interleave and clocks differ a little, but nothing fails or is lost. */
 const good: readonly Weighted[] = [
@@ -170,13 +188,16 @@ const good: readonly Weighted[] = [
 ];
 
 const anyOf = (weighted: readonly Weighted[], most: number): fc.Arbitrary<Command[]> =>
-  fc.array(fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight: weight * 10, arbitrary }))), {
-    maxLength: most,
-    size: "max",
-  });
+  fc
+    .array(fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight: weight * 10, arbitrary }))), {
+      maxLength: most,
+      size: "max",
+    })
+    .map((drawn) => drawn.flat());
 
 /** All commands. */
-export const commands = (most: number): fc.Arbitrary<Command[]> => anyOf(all, most);
+export const commands = (most: number): fc.Arbitrary<Command[]> =>
+  anyOf([...all, [0.5, pauseInBreather]], most);
 
 /** The commands of a run without faults. */
 export const goodCommands = (most: number): fc.Arbitrary<Command[]> => anyOf(good, most);

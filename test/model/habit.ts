@@ -1,7 +1,7 @@
 import { hours, minutes } from "../../lambda/core/duration.ts";
 import { holdLabel } from "../../lambda/core/marks/keys.ts";
 import fc from "../support/fast-check.ts";
-import type { Launch, Setting } from "./commands.ts";
+import { plainLaunch, type Setting } from "./commands.ts";
 import { movable } from "./karpenter.ts";
 import { WaitRules } from "./rules/wait-rules.ts";
 import { goodDay } from "./run.ts";
@@ -40,7 +40,7 @@ export async function playHabit({ nodes, idle, isTaken, stretches }: Habit, _: r
   const needed = () => world.nodes.all().filter(({ name }) => name !== "old-0");
   const work = async () => {
     const count = nodes - needed().length;
-    if (count > 0) karpenter.launch({ ...launch, count });
+    if (count > 0) karpenter.launch({ ...plainLaunch, count });
     await day.pass(1);
     for (const { name } of needed()) karpenter.runOn(name, "full");
     await day.pass(busy);
@@ -65,9 +65,4 @@ const setting: Omit<Setting, "nodes"> = {
   ...{ karpenter: "v1", auto: true, orphanedMark: false, claims: "readable", leftOut: false },
   ...{ scope: "cluster", mode: "hold", hold: minutes(20), maxHold: hours(24), breather: minutes(10) },
   ...{ maxRequest: hours(24), initialDelay: 0, driftWait: 0, consolidateAfter: 0 },
-};
-
-const launch: Omit<Launch, "count"> = {
-  ...{ do: "launch", pool: 0, joinsAfter: 0, eventAfter: 0, duplicatesAfter: [], knownAfter: 0 },
-  ...{ claimedAfter: 0, isUserHeld: false, isForeign: false },
 };

@@ -1,4 +1,5 @@
 import { after, hours, minutes } from "../../../lambda/core/duration.ts";
+import type { Quiet } from "../../../lambda/core/record.ts";
 import type { Scope } from "../../../lambda/core/scope.ts";
 import { wholeSecond } from "../../../simulator/fake-ec2.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
@@ -142,10 +143,11 @@ export class Duties {
     const to = after(world.time, by.skew);
     const versions = records.since(by, scope);
     const at = askedAt && askedAt < from ? askedAt : from;
+    const isAsked = ({ until }: Quiet) => until >= after(from, length) && until <= after(to, length);
     // A forced release of the whole cluster may have ended the request just before.
     const isOver = (known: Known) => requestsOf(known).every((one) => one.name !== name);
     const isDone = versions.some(({ released, quiet }) => {
-      if (what === "pause") return quiet?.kind === "paused" && quiet.until >= after(from, length);
+      if (what === "pause") return quiet?.kind === "paused" && isAsked(quiet);
       if (what === "resume")
         return !quiet || quiet.until <= to || quiet.until.getTime() === quiet.since.getTime();
       if (name === undefined) return released !== undefined && released.at >= at;
