@@ -131,4 +131,22 @@ export const mistakes: readonly Mistake[] = [
     "isUnfinished || mayBeMarked(hold, record, now)",
     "isUnfinished",
   ),
+  mistake(
+    "a pause inside a breather does not end before the breather",
+    "operate/release.ts",
+    "until, because: reason };",
+    'until: before?.kind === "breather" ? latest([until, before.until]) : until, because: reason };',
+  ),
+  mistake(
+    "a node that nobody takes is never marked again",
+    "pays.ts",
+    "if (letGoAt && isNotTaken(letGoAt, consolidatable, now)) {",
+    "if (letGoAt && !letGoAt) {",
+  ),
+  mistake(
+    "a node that nobody takes is let go again at once",
+    "pays.ts",
+    "leftAlone[name] = after(now, aloneFor);",
+    "leftAlone[name] = now;",
+  ),
 ];
