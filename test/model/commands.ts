@@ -103,6 +103,8 @@ export const settings = fc.record({
   auto: among(false, false, true),
   /** Karpenter takes a node when nothing has changed on it for so long. */
   consolidateAfter: among(0, 0, minutes(20)),
+  /** How many sizes nodes have: with two, those of NodePool b are twice as large. */
+  sizes: among<number>(1, 2),
 });
 export type Setting = Readonly<ValueOf<typeof settings>>;
 
@@ -111,7 +113,13 @@ const anyDay = begun(mostSkew, 0, 0, 0, 300, seconds(2));
 const deliver = { first: index, count: fc.integer({ min: 1, max: 4 }) };
 const common = [
   [1.5, command("drift", { node: index })],
-  [3, command("pods", { node: index, pods: among("none", "none", "movable", "fixed", "job", "job") })],
+  [
+    3,
+    command("pods", {
+      node: index,
+      pods: among("none", "none", "movable", "loose", "loose", "fixed", "job", "job"),
+    }),
+  ],
   [1, command("take", {})],
   [1, command("remove", { node: index, drainsFor: among(0, minutes(1)) })],
   [10, command("step", { who: index, times: fc.integer({ min: 1, max: 9 }), which: among(0, 0, 1, 2, 3) })],

@@ -65,4 +65,5 @@ const setting: Omit<Setting, "nodes"> = {
   ...{ karpenter: "v1", auto: true, orphanedMark: false, claims: "readable", leftOut: false },
   ...{ scope: "cluster", mode: "hold", hold: minutes(20), maxHold: hours(24), breather: minutes(10) },
   ...{ maxRequest: hours(24), initialDelay: 0, driftWait: 0, consolidateAfter: 0 },
+  sizes: 1,
 };

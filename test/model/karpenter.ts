@@ -1,15 +1,18 @@
 import { after, type Duration, seconds } from "../../lambda/core/duration.ts";
 import type { NodeView } from "../../simulator/cluster-view.ts";
 import { wholeSecond } from "../../simulator/fake-ec2.ts";
+import { nodeCpu } from "../../simulator/fake-node-claims.ts";
 import type { Invocation } from "../../simulator/invocation.ts";
 import type { World } from "../../simulator/world.ts";
-import type { Claims, Launch } from "./commands.ts";
+import type { Claims, Launch, Setting } from "./commands.ts";
 
 /** How many pods run on a node where they may be moved. */
 export const movable = 4;
+/** Four such pods use a fifth of a node, or a tenth of a larger one. */
+const looseCpu = 400;
 /** A node has room for 110 pods: beside many there is room for others, beside those of a full one for none. */
-const counts = { none: 0, movable, fixed: 0, job: 0, many: 70, full: 110 } as const;
-/** What runs on a node: nothing, four pods that may be moved, one that may not, one of a Job, or many that fit nowhere else. */
+const counts = { none: 0, movable, loose: movable, fixed: 0, job: 0, many: 70, full: 110 } as const;
+/** What runs on a node: nothing, four pods that may be moved, four that leave most of the node unused, one that may not, one of a Job, or many that fit nowhere else. */
 export type Pods = keyof typeof counts;
 
 export const pools = ["a", "b"] as const;
@@ -39,9 +42,10 @@ export class Karpenter {
   /** For so long nothing may change on a node until Karpenter takes it. */
   readonly #consolidateAfter: Duration;
 
-  constructor(world: World, consolidateAfter: Duration) {
+  constructor(world: World, about: Pick<Setting, "consolidateAfter" | "sizes">) {
     this.#world = world;
-    this.#consolidateAfter = consolidateAfter;
+    this.#consolidateAfter = about.consolidateAfter;
+    world.nodeClaims.cpuOf = (pool) => (pool === "b" ? about.sizes : 1) * nodeCpu;
   }
 
   launch({ count, pool: which, isUserHeld, isForeign, ...about }: Launch): void {
@@ -88,7 +92,9 @@ export class Karpenter {
     const job = { apiVersion: "batch/v1", kind: "Job" };
     if (pods === "job") cluster.pods.add({ name: `${name}-0`, node: name, owner: job });
     if (pods === "fixed") cluster.pods.add({ name: `${name}-0`, node: name, owner, annotations });
-    for (let n = 0; n < counts[pods]; n++) cluster.pods.add({ name: `${name}-${n}`, node: name, owner });
+    const requests = pods === "loose" && { cpu: looseCpu };
+    for (let n = 0; n < counts[pods]; n++)
+      cluster.pods.add({ name: `${name}-${n}`, node: name, owner, ...requests });
   }
 
   /** Karpenter does not take a node on which pods have just come or gone. */

@@ -32,7 +32,7 @@ export class Stage {
   readonly #outages: Outages;
 
   constructor(setting: Setting, skew: Duration) {
-    const { nodes, orphanedMark, claims, karpenter, auto, consolidateAfter, ...deployed } = setting;
+    const { nodes, orphanedMark, claims, karpenter, auto, consolidateAfter, sizes, ...deployed } = setting;
     const own =
       karpenter === "v1" ? { auto } : { karpenter, holdAnnotation: "karpenter.sh/do-not-consolidate" };
     this.world = new World({ ...own, ...settingsOf(deployed) }, timedIds());
@@ -40,7 +40,7 @@ export class Stage {
     const { world } = this;
     for (let n = 0; n < nodes; n++) world.nodes.add(`old-${n}`, { pool: pools[n % 2] ?? "a" });
     if (nodes > 0 && orphanedMark) world.nodes.mark("old-0", holdId(-3600));
-    this.karpenter = new Karpenter(world, consolidateAfter);
+    this.karpenter = new Karpenter(world, { consolidateAfter, sizes });
     this.karpenter.grant(world.settings.auto ? "readable" : claims);
     this.watcher = new Watcher(world, this.karpenter, skew);
     this.#outages = new Outages(world);

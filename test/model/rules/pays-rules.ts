@@ -5,9 +5,10 @@ import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { goodSkew, mostSkew } from "../commands.ts";
-import { type Karpenter, movable } from "../karpenter.ts";
-import { heldUntil, isCovered, requestsOf, scopeFor } from "./oracle.ts";
-import type { Records } from "./records.ts";
+import { type Karpenter, movable, pools } from "../karpenter.ts";
+import { must } from "./must.ts";
+import { heldUntil, isCovered, isWithin, requestsOf, scopeFor } from "./oracle.ts";
+import type { Records, Written } from "./records.ts";
 
 type Facts = Readonly<{ world: World; karpenter: Karpenter; records: Records }>;
 
@@ -37,12 +38,29 @@ export function mayGo(
     const launchedAt = karpenter.launches.find(({ node }) => node === name)?.at ?? new Date(0);
     if (after(launchedAt, hours(24)) <= after(world.time, mostSkew))
       return pods !== "job" && pods !== "fixed";
-    const evictions = pods === "movable" ? movable * settings.evictionCost : 0;
+    const evictions = pods === "movable" || pods === "loose" ? movable * settings.evictionCost : 0;
     return (
-      (pods === "none" || pods === "movable") &&
+      (pods === "none" || pods === "movable" || pods === "loose") &&
       after(launchHold.startedAt, evictions) <= after(world.time, mostSkew)
     );
   });
+}
+
+/** A node is too large where its pods leave most of it unused, and the scope has nodes of another size. */
+export function checkWasted({ nodeClaims }: World, { loads }: Karpenter, written: Written): void {
+  const { by, scope, before, record, facts } = written;
+  const own = pools.filter((pool) => isCovered(by.settings, pool) && isWithin(scope, pool));
+  const sizes = new Set(own.map((pool) => nodeClaims.cpuOf(pool)));
+  const passed = (record.account?.at.getTime() ?? 0) - (before.account?.at.getTime() ?? 0);
+  for (const [name, time] of Object.entries(record.account?.wasted ?? {})) {
+    const more = time - (before.account?.wasted[name] ?? 0);
+    if (more <= 0) continue;
+    const { pods, since = by.begunAt } = loads.get(name) ?? {};
+    // What has changed since it read is not known.
+    must(pods === "loose" || since >= by.begunAt, "no node is too large for pods that fill it", facts);
+    must(sizes.size > 1, "no node is too large where all have one size", facts);
+    must(more <= passed, "a node wastes no more time than has passed", facts);
+  }
 }
 
 /** How the text about a node ends whose Job Karpenter may end at any time. */

@@ -18,6 +18,7 @@ import {
   releasedAt,
   silencedUntil,
 } from "./oracle.ts";
+import { checkWasted } from "./pays-rules.ts";
 import type { Written } from "./records.ts";
 
 const isSame = (a: Date | undefined, b: Date | undefined): boolean => a?.getTime() === b?.getTime();
@@ -44,6 +45,7 @@ export class RecordRules {
     checkRequests(written);
     this.#checkLaunchHold(written);
     this.#checkLeftAlone(written);
+    checkWasted(this.#world, this.#karpenter, written);
   }
 
   /** Karpenter has ten minutes for a node, from when it may take it; one that it does not take has an hour with its mark. */
