@@ -14,8 +14,8 @@ export class FakeNodeClaims {
   readonly claims = new Map<string, NodeClaim>();
   /** Refuses every list: 403 without the rights, 404 where the cluster has no NodeClaims. */
   refusedWith: 403 | 404 | undefined;
-  /** What pods may request of a node, by NodePool. */
-  cpuOf: (nodePool: string) => number = () => nodeCpu;
+  /** What pods may request of a node, by its NodeClaim. */
+  cpuOf: (name: string) => number = () => nodeCpu;
 
   /** Adds a NodeClaim, as Karpenter creates it. */
   add(claim: Omit<NodeClaim, "nodePool"> & Readonly<{ nodePool?: string }>): void {
@@ -51,7 +51,7 @@ export class FakeNodeClaims {
           },
           spec: { taints: [] },
           status: {
-            allocatable: { cpu: `${this.cpuOf(nodePool)}m`, memory: "30Gi", pods: "110" },
+            allocatable: { cpu: `${this.cpuOf(name)}m`, memory: "30Gi", pods: "110" },
             ...(node && { nodeName: node }),
             ...(instance && { providerID: `aws:///eu-central-1a/${instance}` }),
             conditions: [

@@ -103,7 +103,7 @@ export const settings = fc.record({
   auto: among(false, false, true),
   /** Karpenter takes a node when nothing has changed on it for so long. */
   consolidateAfter: among(0, 0, minutes(20)),
-  /** How many sizes nodes have: with two, those of NodePool b are twice as large. */
+  /** How many sizes nodes have: with two, every second one is twice as large. */
   sizes: among<number>(1, 2),
 });
 export type Setting = Readonly<ValueOf<typeof settings>>;

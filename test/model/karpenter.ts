@@ -31,6 +31,8 @@ export class Karpenter {
   readonly launches: Launched[] = [];
   /** The nodes whose drift has begun or ended: no event reports that. */
   readonly drifting = new Set<string>();
+  /** How many sizes nodes have. */
+  readonly sizes: number;
   readonly #world: World;
   /** What runs on nodes since when; nothing on those that are not named. */
   readonly loads = new Map<string, Readonly<{ pods: Pods; since: Date }>>();
@@ -45,7 +47,8 @@ export class Karpenter {
   constructor(world: World, about: Pick<Setting, "consolidateAfter" | "sizes">) {
     this.#world = world;
     this.#consolidateAfter = about.consolidateAfter;
-    world.nodeClaims.cpuOf = (pool) => (pool === "b" ? about.sizes : 1) * nodeCpu;
+    this.sizes = about.sizes;
+    world.nodeClaims.cpuOf = (name) => (/[13579bdf]$/.test(name) ? about.sizes : 1) * nodeCpu;
   }
 
   launch({ count, pool: which, isUserHeld, isForeign, ...about }: Launch): void {

@@ -149,5 +149,10 @@ export const mistakes: readonly Mistake[] = [
     "leftAlone[name] = after(now, aloneFor);",
     "leftAlone[name] = now;",
   ),
-  mistake("nodes of one size count as too large", "too-large.ts", "hasOneSize.get(poolOf(room)) ? 0 : "),
+  mistake(
+    "nodes of one size count as too large",
+    "too-large.ts",
+    "hasOneSize.get(poolOf(room)) ? 0 : shareWasted(",
+    "shareWasted(",
+  ),
 ];

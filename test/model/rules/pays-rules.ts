@@ -5,9 +5,9 @@ import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { goodSkew, mostSkew } from "../commands.ts";
-import { type Karpenter, movable, pools } from "../karpenter.ts";
+import { type Karpenter, movable } from "../karpenter.ts";
 import { must } from "./must.ts";
-import { heldUntil, isCovered, isWithin, requestsOf, scopeFor } from "./oracle.ts";
+import { heldUntil, isCovered, requestsOf, scopeFor } from "./oracle.ts";
 import type { Records, Written } from "./records.ts";
 
 type Facts = Readonly<{ world: World; karpenter: Karpenter; records: Records }>;
@@ -46,11 +46,9 @@ export function mayGo(
   });
 }
 
-/** A node is too large where its pods leave most of it unused, and the scope has nodes of another size. */
-export function checkWasted({ nodeClaims }: World, { loads }: Karpenter, written: Written): void {
-  const { by, scope, before, record, facts } = written;
-  const own = pools.filter((pool) => isCovered(by.settings, pool) && isWithin(scope, pool));
-  const sizes = new Set(own.map((pool) => nodeClaims.cpuOf(pool)));
+/** A node is too large where its pods leave most of it unused, and there are nodes of another size. */
+export function checkWasted({ loads, sizes }: Karpenter, written: Written): void {
+  const { by, before, record, facts } = written;
   const passed = (record.account?.at.getTime() ?? 0) - (before.account?.at.getTime() ?? 0);
   for (const [name, time] of Object.entries(record.account?.wasted ?? {})) {
     const more = time - (before.account?.wasted[name] ?? 0);
@@ -58,7 +56,7 @@ export function checkWasted({ nodeClaims }: World, { loads }: Karpenter, written
     const { pods, since = by.begunAt } = loads.get(name) ?? {};
     // What has changed since it read is not known.
     must(pods === "loose" || since >= by.begunAt, "no node is too large for pods that fill it", facts);
-    must(sizes.size > 1, "no node is too large where all have one size", facts);
+    must(sizes > 1, "no node is too large where all have one size", facts);
     must(more <= passed, "a node wastes no more time than has passed", facts);
   }
 }

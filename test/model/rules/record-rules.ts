@@ -45,7 +45,7 @@ export class RecordRules {
     checkRequests(written);
     this.#checkLaunchHold(written);
     this.#checkLeftAlone(written);
-    checkWasted(this.#world, this.#karpenter, written);
+    checkWasted(this.#karpenter, written);
   }
 
   /** Karpenter has ten minutes for a node, from when it may take it; one that it does not take has an hour with its mark. */
