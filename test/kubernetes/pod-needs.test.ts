@@ -234,7 +234,6 @@ describe("a pod may be placed", () => {
     ["a port of the host", { containers: [{ ports: [{ containerPort: 80 }, { hostPort: 80 }] }] }],
     ["a device that is claimed", { resourceClaims: [{ name: "gpu" }] }],
     ["a node without pods of another group", apartFrom(selecting("db"))],
-    ["a node without pods that nothing selects", apartFrom({})],
     ["a node without its group in other namespaces", apartFrom({ ...selecting("web"), namespaces: ["a"] })],
     ["one without it in any", apartFrom({ ...selecting("web"), namespaceSelector: {} })],
     [
