@@ -88,6 +88,7 @@ describe.skipIf(!chromium)("the page in a browser", () => {
     { width: 390, theme: "light", nodes: 3 },
     { width: 390, theme: "dark", nodes: 300 },
     { width: 1280, theme: "light", nodes: 3 },
+    { width: 1280, theme: "dark", nodes: 3 },
     { width: 1920, theme: "dark", nodes: 3 },
   ];
   it.each(looks)("fits $width px with $nodes nodes in the $theme theme, without an error", async (look) => {
