@@ -37,7 +37,7 @@ export function deployedHolder(flags: ClusterFlags, env: Terminal["env"]): Contr
       throw explainAwsError(error, `invoke ${name}`);
     }
   };
-  // Only an app with the construct gives a holder a name of its own. A deployment must choose whom its alarms notify.
+  // Only an app with the construct gives a holder a name of its own. A deployment must say where its alarms go.
   const toHold: ControlClient["toHold"] = ({ cluster: served }) =>
     served === flags.cluster
       ? `deploy with mode=hold and your other settings, like npx cdk deploy -c cluster=${served} -c mode=hold -c alarms=none, or with -c alarmTopicArn=ARN in place of alarms=none`

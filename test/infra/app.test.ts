@@ -44,7 +44,7 @@ describe("the app", () => {
       expect(synth({ ...everySetting, access })).toMatchObject(noFinding);
   });
 
-  it("can be deployed by the command that `status` prints, which says whom alarms notify", () => {
+  it("can be deployed by the command that `status` prints, which says where alarms go", () => {
     const printed = deployedHolder({ cluster: "prod" }, {}).toHold({ cluster: "prod" });
     const [, flags = ""] = /npx cdk deploy -c ([^,]+),/.exec(printed) ?? [];
     const context = Object.fromEntries(flags.split(" -c ").map((flag) => flag.split("=")));
