@@ -17,7 +17,7 @@ os.environ["PATH"] = f"{os.environ['PROGRAMS']}:{os.environ['PATH']}"
 
 from ministack import app  # noqa: E402  the path above must be set first
 from ministack.core import iam_actions, lambda_runtime  # noqa: E402
-from ministack.services import ec2, eks, eventbridge, scheduler  # noqa: E402
+from ministack.services import ec2, eks, eventbridge, lambda_svc, scheduler, sts  # noqa: E402
 
 import emulator_alarms  # noqa: E402
 import emulator_redrive  # noqa: E402
@@ -139,6 +139,22 @@ def mark_requests_as_encrypted():
     app.pin_request_origin = lambda address, _secure: pin(address, True)
 
 
+class Table(dict):
+    """Loops over what it held when they began: MiniStack's threads, of functions that start at once, share some plain dictionaries."""
+
+    def items(self):
+        return list(super().items())
+
+    def values(self):
+        return list(super().values())
+
+
+def loop_over_copies():
+    sts._sessions = Table(sts._sessions)
+    for part in (lambda_svc._functions, lambda_svc._layers):
+        part._data = Table(part._data)
+
+
 def enforce(*_):
     vars(app)["AUTH"] = True
     report(iam="enforced")
@@ -172,6 +188,7 @@ name_schedules_by_group()
 check_batches_as_single_actions()
 name_sources_of_events()
 mark_requests_as_encrypted()
+loop_over_copies()
 app.__class__ = Gateway
 always_strict(eks, "_authenticate_token_review")
 always_strict(lambda_runtime, "execution_credentials")

@@ -40,7 +40,7 @@ export class PlainDeployment {
     const parameters = Object.fromEntries(skipped);
     await this.#cloudFormation({ Action: "ContinueUpdateRollback", StackName: stack, ...parameters });
     const ended = async () => (await this.status(stack)) !== "UPDATE_ROLLBACK_IN_PROGRESS";
-    await until(`the rollback of ${stack} to end`, ended, 300_000);
+    await until(`the rollback of ${stack} to end`, ended);
   }
 
   /** The logical ids of all resources of a type. */
@@ -74,15 +74,11 @@ export class PlainDeployment {
   }
 
   async #statusOf(stack: string, wanted: RegExp): Promise<void> {
-    await until(
-      `the stack to be ${wanted}`,
-      async () => {
-        const status = await this.status(stack);
-        if (/FAILED|ROLLBACK/.test(status)) throw new Error(`${stack} is ${status}`);
-        return wanted.test(status);
-      },
-      300_000,
-    );
+    await until(`the stack to be ${wanted}`, async () => {
+      const status = await this.status(stack);
+      if (/FAILED|ROLLBACK/.test(status)) throw new Error(`${stack} is ${status}`);
+      return wanted.test(status);
+    });
   }
 
   #s3(method: string, path: string, body?: Buffer<ArrayBuffer>): Promise<string> {

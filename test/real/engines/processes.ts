@@ -8,8 +8,11 @@ import { PortTakenError } from "./ports.ts";
 
 export type Started = Readonly<{ name: string; child: ChildProcess; log: string }>;
 
-/** Long, for a busy machine: a wait for a process that has ended does not last so long. */
-export const patience = 240_000;
+/**
+ * Long, for a busy machine, or for one whose memory has become ten times as slow; a wait for a process that has ended does
+ * not last so long.
+ */
+export const patience = 900_000;
 
 /** Processes that are stopped together, the last started first; they all end when this process ends. */
 export class Processes {

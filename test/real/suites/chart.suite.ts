@@ -46,7 +46,7 @@ function isUsable({ schedule, timeZone }: Window): boolean {
   }
 }
 
-beforeAll(buildHelm, 600_000);
+beforeAll(buildHelm);
 
 describe("what Helm renders", () => {
   it.each([

@@ -46,7 +46,7 @@ describe("npm scripts for developers", () => {
 
   it("emulator starts AWS with a cluster for commands by hand, and ends all on Ctrl-C", async () => {
     const emulator = shell.open("npm run emulator");
-    const environment = await emulator.prints(/^ {2}\. (\S+)$/m, 300_000);
+    const environment = await emulator.prints(/^ {2}\. (\S+)$/m);
     expect(await shell.run(`. ${environment} && kubectl get nodes`)).toMatch(/^node-3 +Ready /m);
     const status = await shell.try(`. ${environment} && npx karpenter-node-holder status --cluster prod`);
     expect(status.errors).toContain("there is no holder for cluster prod");

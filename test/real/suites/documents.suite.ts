@@ -20,7 +20,7 @@ const rights =
 const { annotation: holdAnnotation, poolLabel, registeredLabel } = Karpenter.v1;
 
 // The cases run in this order: each uses what the cases before it left.
-describe("the operators' commands in the documents, run in a shell", { timeout: 900_000 }, () => {
+describe("the operators' commands in the documents, run in a shell", () => {
   let emulator: Emulator;
   let core: CoreV1Api;
   let shell: Shell;

@@ -16,14 +16,14 @@ import { clientOf, knownAccess } from "../../contracts/cluster-nodes.ts";
 import { markListed, releaseListed } from "../../contracts/nodes-world.ts";
 import { within } from "../../support/context.ts";
 import { ControlPlane } from "../engines/control-plane.ts";
-import { until } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 import { applyRights } from "../worlds/holder-client.ts";
 
 const { annotation, poolLabel } = Karpenter.v1;
 const hold = "20260131t093000-many00";
 const count = 1_200;
 const pages = Math.ceil(count / 250);
-const soon = () => within(240_000);
+const soon = () => within(patience);
 const isNextPage = ({ method, query }: KubernetesCall) => method === "GET" && query?.continue !== undefined;
 
 describe(`a real API server with ${count} nodes`, () => {

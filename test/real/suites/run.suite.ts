@@ -91,7 +91,7 @@ describe.concurrent("the command run", () => {
     const asked = performance.now();
     await holder.stop();
     // The call under way alone would take a minute.
-    expect(performance.now() - asked).toBeLessThan(30_000);
+    expect(performance.now() - asked).toBeLessThan(50_000);
     expect(holder.errors).toMatch(/did not end within 8s.*\n.*run --kubeconfig \S+ .*--release-only/);
   });
 

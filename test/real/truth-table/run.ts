@@ -51,14 +51,14 @@ export class TruthRun {
 
     await this.#each((row) => !row.triggerLate, this.#trigger);
     await this.#nodeTimes.watchUntil(() => false, watchMs);
-    await this.#nodeTimes.watchUntil(() => this.#areGone("although held"), 120_000);
+    await this.#nodeTimes.watchUntil(() => this.#areGone("although held"), patience);
     await this.#each((row) => row.triggerLate === true, this.#trigger);
 
     const releasedAt = Date.now();
     await releaseListed(nodes, { holdId });
-    await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold"), 180_000);
+    await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold"), patience);
     await this.#each((row) => row.course === "after the hold and the other", this.#lift);
-    await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold and the other"), 150_000);
+    await this.#nodeTimes.watchUntil(() => this.#areGone("after the hold and the other"), patience);
     return { heldAt, releasedAt, seen: this.#rows.map((row) => this.#seen(row)) };
   }
 
@@ -201,6 +201,6 @@ class NodeTimes {
       await this.poll();
       return isEnough() || performance.now() > end;
     };
-    await until("the end of the poll", isOver, within + 60_000, 500);
+    await until("the end of the poll", isOver, within + patience, 500);
   }
 }

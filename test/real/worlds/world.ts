@@ -118,14 +118,14 @@ export class World {
   }
 
   /** Waits until every pod in the default namespace runs. */
-  async untilPodsRun(within = 240_000): Promise<void> {
+  async untilPodsRun(): Promise<void> {
     await until(
       "every pod to run",
       async () => {
         const { items } = await this.core.listNamespacedPod({ namespace: "default" });
         return items.length > 0 && items.every((pod) => pod.status?.phase === "Running");
       },
-      within,
+      patience,
       500,
     );
   }
@@ -144,7 +144,7 @@ export class World {
           );
         return performance.now() > end;
       },
-      forMs + 30_000,
+      forMs + patience,
       500,
     );
   }
