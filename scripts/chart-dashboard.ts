@@ -30,7 +30,7 @@ const panels: readonly Panel[] = [
       ...(["RightsMissing", "OrphansFound", "UnreadableRecords"] as const),
     ],
   },
-  { title: "Overdue releases", metrics: ["OverdueSeconds"], unit: "s" },
+  { title: "Overdue releases, and pauses", metrics: ["OverdueSeconds", "PausedSeconds"], unit: "s" },
 ];
 
 const datasource = { type: "prometheus", uid: "$datasource" };

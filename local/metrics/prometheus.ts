@@ -16,7 +16,8 @@ export type RunMetricName =
   | "RecordWriteFailures"
   | "LastPassTimestampSeconds"
   | "WatchConnected"
-  | "OverdueSeconds";
+  | "OverdueSeconds"
+  | "PausedSeconds";
 type Name = MetricName | RunMetricName;
 
 export const families: Readonly<Record<Name, Family>> = {
@@ -47,6 +48,7 @@ export const families: Readonly<Record<Name, Family>> = {
   LastPassTimestampSeconds: gauge("When the last sweep succeeded, or the work began, since 1970."),
   WatchConnected: gauge("Whether changes of nodes arrive: 1 or 0."),
   OverdueSeconds: gauge("How long ago the oldest hold that is still there should have been released."),
+  PausedSeconds: gauge("Age of the oldest pause that is still on."),
 };
 
 /** A metric's name in Prometheus's style; times are in seconds. */

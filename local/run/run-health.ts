@@ -77,6 +77,7 @@ export class RunHealth {
     this.#measuredFrom ??= clock.now();
     metrics.add("WatchConnected", isConnected() ? 1 : 0);
     metrics.add("OverdueSeconds", this.#overdue() / seconds(1));
+    metrics.add("PausedSeconds", this.#paused() / seconds(1));
     // Without one, an alert on its age would be silent where no sweep ever succeeds.
     const passedAt = this.#sweptAt ?? this.#measuredFrom;
     metrics.add("LastPassTimestampSeconds", passedAt.getTime() / seconds(1));
@@ -89,6 +90,14 @@ export class RunHealth {
       return due ? [clock.now().getTime() - due.getTime()] : [];
     });
     return Math.max(0, ...dues);
+  }
+
+  #paused(): Duration {
+    const now = this.#options.clock.now();
+    const pauses = this.#options
+      .records()
+      .flatMap(({ quiet }) => (quiet?.kind === "paused" && quiet.until > now ? [quiet.since] : []));
+    return Math.max(0, ...pauses.map((since) => now.getTime() - since.getTime()));
   }
 }
 

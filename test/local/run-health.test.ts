@@ -2,16 +2,21 @@ import { expect, it } from "vitest";
 import { after, hours, minutes } from "../../lambda/core/duration.ts";
 import { nothingChanged } from "../../lambda/core/plan-nodes.ts";
 import type { Changed, Nodes } from "../../lambda/core/ports.ts";
+import { emptyRecord, type ScopeRecord } from "../../lambda/core/record.ts";
 import { readSettings } from "../../lambda/settings.ts";
 import { PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import { RunHealth } from "../../local/run/run-health.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
 
-const healthAt = (now: () => Date, metrics = new PrometheusMetrics("prod")) =>
+const healthAt = (
+  now: () => Date,
+  metrics = new PrometheusMetrics("prod"),
+  records: readonly ScopeRecord[] = [],
+) =>
   new RunHealth({
     settings: readSettings({ cluster: "prod" }),
     ...{ clock: { now }, metrics },
-    records: () => [],
+    records: () => records,
     isSaved: () => true,
     isConnected: () => true,
   });
@@ -58,4 +63,25 @@ it("shows the age of the last sweep from the beginning on, so that an alert sees
   health.onSweep(undefined);
   health.measure();
   expect(metrics.text()).toContain(`last_pass_timestamp_seconds{cluster="prod"} ${now.getTime() / 1_000}\n`);
+});
+
+it("shows the age of the oldest pause, until it is over", () => {
+  let now = after(noon, hours(26));
+  const metrics = new PrometheusMetrics("prod");
+  const pausedFor = (until: Date, since: Date, kind: "paused" | "breather" = "paused") => ({
+    ...emptyRecord("nodepool/batch"),
+    quiet: { kind, since, until, because: "a test" },
+  });
+  const records = [
+    pausedFor(after(noon, hours(48)), noon),
+    pausedFor(after(noon, hours(72)), after(noon, hours(20))),
+    pausedFor(after(noon, hours(48)), after(noon, -hours(1)), "breather"),
+    pausedFor(after(noon, hours(24)), after(noon, -hours(9))),
+  ];
+  const health = healthAt(() => now, metrics, records);
+  health.measure();
+  expect(metrics.text()).toContain(`paused_seconds{cluster="prod"} ${26 * 3_600}\n`);
+  now = after(noon, hours(72));
+  health.measure();
+  expect(metrics.text()).toContain('paused_seconds{cluster="prod"} 0\n');
 });

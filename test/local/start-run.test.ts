@@ -82,7 +82,7 @@ describe("a run that waits for another run", () => {
     const starting = run.start();
     await expect.poll(() => world.log.lines.at(-1)?.sentence, soon).toContain("this one waits");
     run.measure();
-    expect(metrics.text()).not.toMatch(/watch_connected|overdue_seconds|last_pass/);
+    expect(metrics.text()).not.toMatch(/watch_connected|overdue_seconds|paused_seconds|last_pass/);
     expect([run.isLive, run.problems]).toEqual([true, []]);
     run.stopWaiting();
     expect(await starting).toBe(false);
