@@ -3,7 +3,7 @@ import { TryAgainError } from "../lambda/core/errors.ts";
 import type { CallContext, Ids, Ports } from "../lambda/core/ports.ts";
 import { onControlRequest } from "../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../lambda/handlers/hold.ts";
-import { onHoldExpired } from "../lambda/handlers/release.ts";
+import { onRelease } from "../lambda/handlers/release.ts";
 import { onSweepDue } from "../lambda/handlers/sweep.ts";
 import { type KubernetesCall, type KubernetesCaller, OutOfTimeError } from "../lambda/kubernetes/client.ts";
 import { readSettings, type Settings } from "../lambda/settings.ts";
@@ -137,7 +137,7 @@ export class World {
       if (state === "done" || wait === undefined) return;
       this.retries.push({ at: after(this.time, wait), payload, attempt: attempt + 1, id });
     };
-    const work: Work = (ports, context) => onHoldExpired(ports)(payload, { ...context, requestId: id });
+    const work: Work = (ports, context) => onRelease(ports)(payload, { ...context, requestId: id });
     return this.#start("release", work, { input: payload, attempt, skew, onEnd });
   }
 

@@ -1,6 +1,6 @@
 import { BadInputError } from "../core/errors.ts";
 import type { Inspection } from "../core/operate/check.ts";
-import { holdByHand } from "../core/operate/hold.ts";
+import { holdAsAsked } from "../core/operate/hold.ts";
 import { forceRelease, pause, releaseRequest, resume } from "../core/operate/release.ts";
 import { getStatus } from "../core/operate/status.ts";
 import type { CallContext, Ports } from "../core/ports.ts";
@@ -34,7 +34,7 @@ export const onControlRequest =
         const usual = Math.min(ports.rules.hold, ports.rules.maxRequest);
         const { name = "by-hand", reason, for: length = usual } = request;
         const asked = { name, for: length, reason, cause: "person" } as const;
-        return holdByHand(context, oneScope(ports, request.scope, "hold"), asked);
+        return holdAsAsked(context, oneScope(ports, request.scope, "hold"), asked);
       }
       case "release": {
         if (request.name === undefined) return forceRelease(context, { ...request, reason: signed(request) });

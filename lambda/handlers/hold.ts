@@ -3,7 +3,7 @@ import { after, type Duration, earlier, minutes, seconds } from "../core/duratio
 import { attemptAll, BadInputError } from "../core/errors.ts";
 import { seenKept } from "../core/figures.ts";
 import { type LaunchBatch, mergeLaunches, resolveLaunches } from "../core/launch-events.ts";
-import { holdByHand } from "../core/operate/hold.ts";
+import { holdAsAsked } from "../core/operate/hold.ts";
 import type { CallContext, Context, FollowUp, Launch, Log, Ports } from "../core/ports.ts";
 import { reconcile } from "../core/reconcile.ts";
 import { scopeOf } from "../core/rules.ts";
@@ -115,7 +115,7 @@ function byKind(received: readonly Received[]) {
 /** What does not fit the settings any more is logged; a retry would change nothing, and must not hold up the launches. */
 async function holdAsTriggered(context: Context, { scope, ...request }: TriggeredHold): Promise<void> {
   try {
-    await holdByHand(context, scope, request);
+    await holdAsAsked(context, scope, request);
   } catch (error) {
     if (!(error instanceof BadInputError)) throw error;
     context.log.error("a request to hold cannot be done", { scope, name: request.name, error });

@@ -4,12 +4,12 @@ import type { CallContext, PassPorts } from "../core/ports.ts";
 import { parseReleaseRequest, signed } from "./requests.ts";
 
 /** Looks at a scope when its one-shot fires, or releases everything when an operator forces it. */
-export const onHoldExpired =
+export const onRelease =
   (ports: PassPorts) =>
   async (payload: unknown, call: CallContext): Promise<ReleaseAnswer> => {
     const context = { ...ports, ...call };
     const request = parseReleaseRequest(payload);
-    if (request.kind === "expired") return releaseDue(context, request.scope);
+    if (request.kind === "due") return releaseDue(context, request.scope);
     const { scope, reason, by } = request;
     call.log.info("operator asked", { do: "release", scope, reason, by });
     return forceRelease(context, { ...request, reason: signed(request), id: call.requestId });
@@ -24,5 +24,5 @@ export const onOneShot =
   async (payload: unknown, call: CallContext): Promise<ReleaseAnswer> => {
     if (parseReleaseRequest(payload).kind === "force")
       throw new BadInputError("This release cannot be done", ["a schedule cannot force a release"]);
-    return onHoldExpired(ports)(payload, call);
+    return onRelease(ports)(payload, call);
   };

@@ -38,7 +38,7 @@ const forced = onlyFields({
 
 /** A request to the release function: from a one-shot, or by hand. */
 export type ReleaseRequest =
-  | (Readonly<{ kind: "expired" }> & Readonly<v.InferOutput<typeof expired>>)
+  | (Readonly<{ kind: "due" }> & Readonly<v.InferOutput<typeof expired>>)
   | (Readonly<{ kind: "force" }> & Readonly<Omit<v.InferOutput<typeof forced>, "force">>);
 
 const cannotRelease = "This release cannot be done";
@@ -48,7 +48,7 @@ export function parseReleaseRequest(payload: unknown): ReleaseRequest {
     const { force: _, ...request } = parse(cannotRelease, forced, payload, "the payload");
     return { kind: "force", ...request };
   }
-  return { kind: "expired", ...parse(cannotRelease, expired, payload, "the payload") };
+  return { kind: "due", ...parse(cannotRelease, expired, payload, "the payload") };
 }
 
 const optionalScope = optional(scope);

@@ -2,7 +2,7 @@ import { after, type Duration, minutes } from "../../lambda/core/duration.ts";
 import type { CallContext, HoldEvents, Looks, Ports } from "../../lambda/core/ports.ts";
 import { onControlRequest } from "../../lambda/handlers/control.ts";
 import { onNodeLaunched } from "../../lambda/handlers/hold.ts";
-import { onHoldExpired } from "../../lambda/handlers/release.ts";
+import { onRelease } from "../../lambda/handlers/release.ts";
 import { onSweepDue } from "../../lambda/handlers/sweep.ts";
 import type { Settings } from "../../lambda/settings.ts";
 import type { AlarmClock, Cancel } from "./clock.ts";
@@ -82,7 +82,7 @@ export class Holder {
 
   /** Does what the release function does: for a one-shot that fired, or by hand. */
   release(payload: unknown, time?: Duration) {
-    return this.#hold(onHoldExpired(this.#ports)(payload, this.#context(time)));
+    return this.#hold(onRelease(this.#ports)(payload, this.#context(time)));
   }
 
   /** Answers as the control function does, and a status with the command that lets it hold. */

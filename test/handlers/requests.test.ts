@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
 import { BadInputError } from "../../lambda/core/errors.ts";
 import { onControlRequest } from "../../lambda/handlers/control.ts";
-import { onHoldExpired } from "../../lambda/handlers/release.ts";
+import { onRelease } from "../../lambda/handlers/release.ts";
 import { parseControlRequest, parseReleaseRequest } from "../../lambda/handlers/requests.ts";
 import { Scenario } from "../../simulator/scenario.ts";
 import { noon } from "../../simulator/virtual-clock.ts";
@@ -15,7 +15,7 @@ const context = until(new Date(noon.getTime() + 60_000));
 describe("a request to release", () => {
   it("comes from a one-shot or by hand", () => {
     expect(parseReleaseRequest({ scope: "nodepool/a", holdId: "20260131t093000-k3f9ax" })).toEqual({
-      kind: "expired",
+      kind: "due",
       scope: "nodepool/a",
       holdId: "20260131t093000-k3f9ax",
     });
@@ -176,7 +176,7 @@ describe("any request", () => {
   it("is either understood or refused by name, and what is refused changes nothing", async () => {
     await fc.assert(
       fc.asyncProperty(anything, async (payload) => {
-        for (const handler of [onHoldExpired, onControlRequest]) {
+        for (const handler of [onRelease, onControlRequest]) {
           const world = new World();
           world.nodes.add("a");
           const error: unknown = await handler(world.ports)(payload, context).then(

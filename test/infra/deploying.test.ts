@@ -21,8 +21,13 @@ describe("the page on deployments", () => {
   });
 
   it("counts what it adds to the account's quotas", () => {
-    expect([counted("AWS::Lambda::Function"), counted("AWS::IAM::Role")]).toEqual([6, 7]);
-    expect([counted("AWS::Events::Rule"), counted("AWS::CloudWatch::Alarm")]).toEqual([2, 14]);
+    const added = {
+      functions: counted("AWS::Lambda::Function"),
+      roles: counted("AWS::IAM::Role"),
+      rules: counted("AWS::Events::Rule"),
+      alarms: counted("AWS::CloudWatch::Alarm"),
+    };
+    expect(added).toEqual({ functions: 6, roles: 7, rules: 2, alarms: 14 });
     expect(needs).toContain(
       "six functions, seven roles, two rules on the default event bus (quota 300), 14 alarms",
     );

@@ -31,8 +31,8 @@ export type HoldAnswer = Pick<Changed, "marked" | "userHeld" | "failed" | "left"
     because: string;
   }>;
 
-/** Holds a scope for a person, and answers with what was granted; what cannot be granted is refused. */
-export async function holdByHand(
+/** Holds a scope as a person, an event or a window asks for it, and answers with what was granted; what cannot be is refused. */
+export async function holdAsAsked(
   context: PassContext,
   scope: Scope,
   request: HoldRequest,

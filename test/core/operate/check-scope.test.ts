@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../../lambda/core/duration.ts";
 import { BadInputError } from "../../../lambda/core/errors.ts";
-import { holdByHand } from "../../../lambda/core/operate/hold.ts";
+import { holdAsAsked } from "../../../lambda/core/operate/hold.ts";
 import { forceRelease, pause, releaseRequest, resume } from "../../../lambda/core/operate/release.ts";
 import type { Context } from "../../../lambda/core/ports.ts";
 import type { ScopeRecord } from "../../../lambda/core/record.ts";
@@ -13,7 +13,7 @@ import { coreWorld } from "../../support/core-world.ts";
 const reason = "test";
 const operations = {
   hold: (context: Context, scope: Scope) =>
-    holdByHand(context, scope, { name: "by-hand", for: minutes(45), reason, cause: "person" }),
+    holdAsAsked(context, scope, { name: "by-hand", for: minutes(45), reason, cause: "person" }),
   pause: (context: Context, scope: Scope) => pause(context, { scope, reason }),
   resume: (context: Context, scope: Scope) => resume(context, scope),
   release: (context: Context, scope: Scope) => forceRelease(context, { scope, reason }),
@@ -157,7 +157,7 @@ it("the release of one request is checked like a forced one", async () => {
 it.each(["event", "window"] as const)("a hold for an %s needs no node yet", async (cause) => {
   const { context } = contextWith({ rules: byNodePool });
   const request = { name: "deploys", for: minutes(45), reason, cause };
-  expect(await holdByHand(context, "nodepool/night", request)).toHaveProperty("holdId");
+  expect(await holdAsAsked(context, "nodepool/night", request)).toHaveProperty("holdId");
 });
 
 it("a long list of NodePools is cut", async () => {

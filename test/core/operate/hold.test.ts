@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { after, hours, minutes, seconds } from "../../../lambda/core/duration.ts";
 import { BadInputError, TryAgainError } from "../../../lambda/core/errors.ts";
-import { type HoldRequest, holdByHand } from "../../../lambda/core/operate/hold.ts";
+import { type HoldRequest, holdAsAsked } from "../../../lambda/core/operate/hold.ts";
 import { forceRelease, releaseDue } from "../../../lambda/core/operate/release.ts";
 import type { ScopeRecord } from "../../../lambda/core/record.ts";
 import { mostRequests } from "../../../lambda/core/requests.ts";
@@ -27,7 +27,7 @@ function aWorld(records: readonly ScopeRecord[] = [], rules: Partial<Rules> = {}
   it.world.nodes.add("a");
   const ask = (about: HoldRequest = byPerson, minute = 0, scope: ScopeRecord["scope"] = "cluster") => {
     it.world.time = at(minute);
-    return holdByHand(it.context(), scope, about);
+    return holdAsAsked(it.context(), scope, about);
   };
   return { ...it, ask };
 }

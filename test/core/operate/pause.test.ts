@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { minutes } from "../../../lambda/core/duration.ts";
 import { isHoldId } from "../../../lambda/core/marks/hold-id.ts";
-import { holdByHand } from "../../../lambda/core/operate/hold.ts";
+import { holdAsAsked } from "../../../lambda/core/operate/hold.ts";
 import { forceRelease, releaseDue, resume } from "../../../lambda/core/operate/release.ts";
 import { getStatus } from "../../../lambda/core/operate/status.ts";
 import { reconcile } from "../../../lambda/core/reconcile.ts";
@@ -93,8 +93,8 @@ describe("a pause", () => {
     await ask(30);
     const asked = { for: minutes(60), reason: "office hours", at: at(10) };
     world.time = at(11);
-    await holdByHand(context(), "cluster", { ...asked, name: "office", cause: "window" });
-    await holdByHand(context(), "cluster", { ...asked, name: "deploy", cause: "event" });
+    await holdAsAsked(context(), "cluster", { ...asked, name: "office", cause: "window" });
+    await holdAsAsked(context(), "cluster", { ...asked, name: "deploy", cause: "event" });
     expect([world.nodes.marks(), record()?.hold]).toEqual([{}, undefined]);
     // A schedule is named after a hold, though there is none yet.
     const ids = [...world.oneShots.armed.values()].map((one) => one.holdId);
@@ -109,7 +109,7 @@ describe("a pause", () => {
     await forceRelease(context(), { reason });
     await ask(1);
     const duplicate = { name: "by-hand", cause: "window", for: minutes(60), reason, at: at(0) } as const;
-    await holdByHand(context(), "cluster", duplicate);
+    await holdAsAsked(context(), "cluster", duplicate);
     expect(record()?.requests).toMatchObject([{ name: "load-test", releasedAt: at(5) }]);
   });
 
