@@ -2,22 +2,26 @@ export type Box = Readonly<{ left: number; right: number; top: number; bottom: n
 
 /** A name that must be near its point. */
 export type Label = Readonly<{ text: string; cx: number; cy: number }>;
+/** A stroke that a name should not lie on. */
+export type Stroke = Readonly<{ x1: number; y1: number; x2: number; y2: number }>;
 export type PlacedLabel = Readonly<{ text: string; x: number; y: number }>;
 
 const character = 6.4;
 const height = 12;
 
 /**
- * Puts each name near to its point, where it covers nothing and is not nearer to another point. One name after the other
- * takes its place, so several orders are tried, and the one with the least cost is taken.
+ * Puts each name near to its point, where it covers nothing, lies on no stroke and is not nearer to another point. One name
+ * after the other takes its place, so several orders are tried, and the one with the least cost is taken.
  */
 export function placeLabels(
   labels: readonly Label[],
   marks: readonly Box[],
   frame: Box,
+  strokes: readonly Stroke[] = [],
 ): readonly PlacedLabel[] {
   const orders = labels.map((_, i) => [...labels.slice(i), ...labels.slice(0, i)]);
-  const tried = orders.map((order) => placeInOrder(order, labels, marks, frame));
+  const dots = strokes.flatMap(dotsOn);
+  const tried = orders.map((order) => placeInOrder(order, { labels, marks, frame, dots }));
   const [best] = tried.toSorted((a, b) => a.cost - b.cost);
   return labels.flatMap((label) => {
     const box = best?.placed.get(label);
@@ -25,7 +29,14 @@ export function placeLabels(
   });
 }
 
-function placeInOrder(order: readonly Label[], labels: readonly Label[], marks: readonly Box[], frame: Box) {
+type Surroundings = Readonly<{
+  labels: readonly Label[];
+  marks: readonly Box[];
+  frame: Box;
+  dots: readonly Dot[];
+}>;
+
+function placeInOrder(order: readonly Label[], { labels, marks, frame, dots }: Surroundings) {
   const taken: Box[] = [...marks];
   const placed = new Map<Label, Box>();
   let cost = 0;
@@ -35,7 +46,8 @@ function placeInOrder(order: readonly Label[], labels: readonly Label[], marks: 
     const costOf = (box: Box) => {
       const own = distance(box, label);
       const misleads = others.some((other) => distance(box, other) <= own);
-      return taken.reduce((sum, other) => sum + overlap(box, other), own) + (misleads ? 30 : 0);
+      const struck = dots.filter((dot) => distance(box, dot) === 0).length;
+      return taken.reduce((sum, other) => sum + overlap(box, other), own) + (misleads ? 30 : 0) + 2 * struck;
     };
     const candidates = [10, 16, 24, 34]
       .flatMap((away) => placesAround(cx, cy, text.length * character, away))
@@ -49,13 +61,22 @@ function placeInOrder(order: readonly Label[], labels: readonly Label[], marks: 
   return { placed, cost };
 }
 
+type Dot = Pick<Label, "cx" | "cy">;
+
+/** A dot each two units. */
+function dotsOn({ x1, y1, x2, y2 }: Stroke): readonly Dot[] {
+  const count = Math.ceil(Math.hypot(x2 - x1, y2 - y1) / 2);
+  const along = (from: number, to: number, i: number) => from + ((to - from) * i) / Math.max(1, count);
+  return Array.from({ length: count + 1 }, (_, i) => ({ cx: along(x1, x2, i), cy: along(y1, y2, i) }));
+}
+
 const isInside = (box: Box, frame: Box): boolean =>
   box.left >= frame.left &&
   box.right <= frame.right &&
   box.top >= frame.top - 4 &&
   box.bottom <= frame.bottom;
 
-const distance = (box: Box, { cx, cy }: Label): number =>
+const distance = (box: Box, { cx, cy }: Dot): number =>
   Math.hypot(Math.max(box.left - cx, 0, cx - box.right), Math.max(box.top - cy, 0, cy - box.bottom));
 
 /** To the right, left, above, below, and in the corners between. */

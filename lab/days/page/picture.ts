@@ -4,7 +4,7 @@ import { formatNumber, numberTicks, type Scale, scaleOf } from "../../../report/
 import { costOf, evictions, nodeTime, usualWeights } from "../cost.ts";
 import { cheapestOwn } from "./compare.ts";
 import { type ArmRuns, type Group, isHolder, meanOf } from "./groups.ts";
-import { type Box, placeLabels } from "./labels.ts";
+import { type Box, placeLabels, type Stroke } from "./labels.ts";
 import { armColours, colourOf } from "./palette.ts";
 
 /** As wide as a phone shows without making it smaller. */
@@ -34,8 +34,11 @@ export function drawGroups(groups: readonly Group[], title: string): string {
   );
 }
 
+/** What the pictured choices of instance types are called by who has not read the lab's help. */
+const sizes: Readonly<Record<string, string>> = { one: "nodes of one size" };
+
 const nameOf = ({ trace, types, karpenter }: Group): string =>
-  `${trace}, types ${types}, Karpenter ${karpenter}`;
+  `A ${trace}, ${sizes[types] ?? `types ${types}`}, Karpenter ${karpenter}`;
 
 function legend(): readonly string[] {
   const [first, second] = [85, 104];
@@ -69,15 +72,17 @@ function drawPanel(group: Group, y: number): Readonly<{ svg: string; description
   const x = scaleOf(xTicks[0] ?? 0, xTicks.at(-1) ?? 1, frame.left, frame.right);
   const scaleY = scaleOf(0, yTicks.at(-1) ?? 1, frame.bottom, frame.top);
   const placed = points.map((point) => ({ ...point, cx: x(point.x), cy: scaleY(point.y) }));
+  const equalCost = best ? [equalCostOf(pointOf(best), { x, y: scaleY, xTicks, yTicks })] : [];
+  const frontier = frontierOf(placed);
   const svg = [
     text(margin, y + 14, nameOf(group), { "font-weight": 600 }),
     drawAxes(xTicks, yTicks, x, scaleY, frame),
-    ...(best ? [drawEqualCost(pointOf(best), { x, y: scaleY, xTicks, yTicks })] : []),
-    drawFrontier(placed),
+    ...equalCost.map((ends) => element("line", { ...ends, ...equal })),
+    drawFrontier(frontier),
     ...placed.map(({ arm, cx, cy, ...at }) =>
       mark(arm, cx, cy, isHolder(arm), hint(describe({ arm, ...at }))),
     ),
-    ...drawLabels(placed, frame),
+    ...drawLabels(placed, frame, [...equalCost, ...strokesOf(frontier)]),
   ];
   return { svg: svg.join(""), description: points.map(describe).join(", ") };
 }
@@ -138,35 +143,46 @@ function drawAxes(
 type Axes = Readonly<{ x: Scale; y: Scale; xTicks: readonly number[]; yTicks: readonly number[] }>;
 
 /** Everything on this line costs as much as the best of Karpenter's own settings; what lies below it costs less. */
-function drawEqualCost(best: Point, { x, y, xTicks, yTicks }: Axes): string {
+function equalCostOf(best: Point, { x, y, xTicks, yTicks }: Axes): Stroke {
   const sum = best.x + best.y;
   const [least, most] = [xTicks[0] ?? 0, xTicks.at(-1) ?? 0];
   const from = Math.max(least, sum - (yTicks.at(-1) ?? 0));
   const to = Math.min(most, sum);
-  const ends = { x1: x(from), y1: y(sum - from), x2: x(to), y2: y(sum - to) };
-  return element("line", { ...ends, ...equal });
+  return { x1: x(from), y1: y(sum - from), x2: x(to), y2: y(sum - to) };
 }
 
 type Placed = Point & Readonly<{ cx: number; cy: number }>;
 
-/** Joins the arms that no other arm beats in both. */
-function drawFrontier(points: readonly Placed[]): string {
+/** The arms that no other arm beats in both. */
+function frontierOf(points: readonly Placed[]): readonly Placed[] {
   const isBeaten = (one: Placed) =>
     points.some((other) => other !== one && other.x <= one.x && other.y <= one.y);
-  const best = points.filter((one) => !isBeaten(one)).toSorted((a, b) => a.x - b.x);
+  return points.filter((one) => !isBeaten(one)).toSorted((a, b) => a.x - b.x);
+}
+
+function drawFrontier(best: readonly Placed[]): string {
   const d = best.map(({ cx, cy }, i) => `${i === 0 ? "M" : "L"}${short(cx)} ${short(cy)}`).join("");
   return element("path", { d, class: "frontier", ...line });
 }
 
-function drawLabels(points: readonly Placed[], frame: Frame): readonly string[] {
+const strokesOf = (points: readonly Placed[]): readonly Stroke[] =>
+  points
+    .slice(1)
+    .map(({ cx, cy }, i) => ({ x1: points[i]?.cx ?? cx, y1: points[i]?.cy ?? cy, x2: cx, y2: cy }));
+
+function drawLabels(points: readonly Placed[], frame: Frame, strokes: readonly Stroke[]): readonly string[] {
   const marks = points.map(
     ({ cx, cy }): Box => ({ left: cx - 7, right: cx + 7, top: cy - 7, bottom: cy + 7 }),
   );
   const labels = points.map(({ arm, cx, cy }) => ({ text: shortName(arm), cx, cy }));
-  return placeLabels(labels, marks, frame).map((label, i) =>
+  return placeLabels(labels, marks, frame, strokes).map((label, i) =>
     text(label.x, label.y, label.text, { class: "label", style: `fill:${colourOf(points[i]?.arm ?? "")}` }),
   );
 }
 
 const shortName = (arm: string): string =>
-  arm.replace("consolidate-after-", "after ").replace("-every-", " ").replaceAll("-", " ");
+  arm
+    .replace("consolidate-after-", "after ")
+    .replace("-hourly", "-1h")
+    .replace("-every-", " ")
+    .replaceAll("-", " ");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cheapestOwn, compare } from "../../../lab/days/page/compare.ts";
 import { groupsOf } from "../../../lab/days/page/groups.ts";
-import { placeLabels } from "../../../lab/days/page/labels.ts";
+import { placeLabels, type Stroke } from "../../../lab/days/page/labels.ts";
 import { blockOf, writePage } from "../../../lab/days/page/page.ts";
 import { drawGroups } from "../../../lab/days/page/picture.ts";
 import { summaryOf } from "../../../lab/days/page/summary.ts";
@@ -232,4 +232,14 @@ it("a label is nearer to its own point than to another", () => {
   const [first, second] = placeLabels(points, marks, frame);
   expect(first?.x).toBeLessThan(150 - 30);
   expect(second?.x).toBe(210);
+});
+
+it("a label lies on no stroke where there is room beside it", () => {
+  const frame = { left: 0, right: 300, top: 0, bottom: 300 };
+  const point = { text: "first", cx: 150, cy: 150 };
+  const place = (...strokes: readonly Stroke[]) => placeLabels([point], [], frame, strokes)[0];
+  const { y: usual = 0 } = place() ?? {};
+  expect(usual).toBeLessThan(point.cy);
+  const { y = 0 } = place({ x1: 0, y1: usual - 4, x2: 300, y2: usual - 4 }) ?? {};
+  expect(y).toBeGreaterThan(point.cy);
 });
