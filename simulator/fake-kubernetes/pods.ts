@@ -11,6 +11,8 @@ export type FakePod = Readonly<{
   /** What it requests, in thousandths of a core. */
   cpu?: number;
   annotations?: Readonly<Record<string, string>>;
+  /** It runs only on nodes with these labels. */
+  nodeSelector?: Readonly<Record<string, string>>;
 }>;
 
 /** The cluster's pods; they run as long as a test lets them. */
@@ -30,7 +32,7 @@ export class FakePods {
     return [...this.#pods.values()];
   }
 
-  add({ name, node, phase = "Running", owner, cpu, annotations = {} }: FakePod): void {
+  add({ name, node, phase = "Running", owner, cpu, nodeSelector, annotations = {} }: FakePod): void {
     this.version += 1;
     const [uid, resourceVersion] = [randomUUID(), String(this.version)];
     const creationTimestamp = this.#now()
@@ -47,6 +49,7 @@ export class FakePods {
       },
       spec: {
         nodeName: node,
+        ...(nodeSelector && { nodeSelector }),
         ...(cpu !== undefined && {
           containers: [{ name: "main", resources: { requests: { cpu: `${cpu}m` } } }],
         }),

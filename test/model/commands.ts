@@ -117,7 +117,10 @@ const common = [
     3,
     command("pods", {
       node: index,
-      pods: among("none", "none", "movable", "loose", "loose", "fixed", "job", "job"),
+      pods: among(
+        ...(["none", "none", "movable", "loose", "loose", "fixed", "job", "job"] as const),
+        ...(["pinned", "misjudged", "misjudged"] as const),
+      ),
     }),
   ],
   [1, command("take", {})],

@@ -11,9 +11,27 @@ export const movable = 4;
 /** Four such pods use a fifth of a node, or a tenth of a larger one. */
 const looseCpu = 400;
 /** A node has room for 110 pods: beside many there is room for others, beside those of a full one for none. */
-const counts = { none: 0, movable, loose: movable, fixed: 0, job: 0, many: 70, full: 110 } as const;
-/** What runs on a node: nothing, four pods that may be moved, four that leave most of the node unused, one that may not, one of a Job, or many that fit nowhere else. */
+const counts = {
+  none: 0,
+  movable,
+  loose: movable,
+  fixed: 0,
+  job: 0,
+  pinned: 1,
+  misjudged: 1,
+  many: 70,
+  full: 110,
+} as const;
+/**
+ * What runs on a node: nothing, four pods that may be moved, four that leave most of the node unused, one that may not be
+ * moved, one of a Job, one that fits no other node, one that seems to fit others until Karpenter tries it, or many that fit
+ * nowhere else.
+ */
 export type Pods = keyof typeof counts;
+
+/** How many pods have to move before such a node can go, as far as it can be seen; undefined: it cannot go. */
+export const movesOf = (pods: Pods): number | undefined =>
+  ["none", "movable", "loose", "misjudged"].includes(pods) ? counts[pods] : undefined;
 
 export const pools = ["a", "b"] as const;
 
@@ -96,8 +114,15 @@ export class Karpenter {
     if (pods === "job") cluster.pods.add({ name: `${name}-0`, node: name, owner: job });
     if (pods === "fixed") cluster.pods.add({ name: `${name}-0`, node: name, owner, annotations });
     const requests = pods === "loose" && { cpu: looseCpu };
+    const nodeSelector = pods === "pinned" && { "kubernetes.io/hostname": name };
     for (let n = 0; n < counts[pods]; n++)
-      cluster.pods.add({ name: `${name}-${n}`, node: name, owner, ...requests });
+      cluster.pods.add({
+        name: `${name}-${n}`,
+        node: name,
+        owner,
+        ...requests,
+        ...(nodeSelector && { nodeSelector }),
+      });
   }
 
   /** Karpenter does not take a node on which pods have just come or gone. */
@@ -127,7 +152,8 @@ export class Karpenter {
   /** Karpenter removes the node that was let go first. */
   take(): void {
     const { nodes, ec2 } = this.#world;
-    const isTakeable = (node: NodeView | undefined) => node && this.takeableSince(node);
+    const isTakeable = (node: NodeView | undefined) =>
+      node && this.takeableSince(node) && this.loads.get(node.name)?.pods !== "misjudged";
     const name = [...this.letGo.keys()].find((name) => isTakeable(nodes.get(name)));
     if (name) ec2.terminate(name);
   }

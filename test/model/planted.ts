@@ -150,6 +150,12 @@ export const mistakes: readonly Mistake[] = [
     "leftAlone[name] = now;",
   ),
   mistake(
+    "a pod that fits no other node is moved in thought",
+    "../kubernetes/pod-needs.ts",
+    "withLabels(nodeSelector);",
+    "withLabels({});",
+  ),
+  mistake(
     "nodes of one size count as too large",
     "too-large.ts",
     "hasOneSize.get(poolOf(room)) ? 0 : shareWasted(",

@@ -5,7 +5,7 @@ import type { NodeView } from "../../../simulator/cluster-view.ts";
 import type { Invocation } from "../../../simulator/invocation.ts";
 import type { World } from "../../../simulator/world.ts";
 import { goodSkew, mostSkew } from "../commands.ts";
-import { type Karpenter, movable } from "../karpenter.ts";
+import { type Karpenter, movesOf } from "../karpenter.ts";
 import { must } from "./must.ts";
 import { heldUntil, isCovered, requestsOf, scopeFor } from "./oracle.ts";
 import type { Records, Written } from "./records.ts";
@@ -38,11 +38,9 @@ export function mayGo(
     const launchedAt = karpenter.launches.find(({ node }) => node === name)?.at ?? new Date(0);
     if (after(launchedAt, hours(24)) <= after(world.time, mostSkew))
       return pods !== "job" && pods !== "fixed";
-    const evictions = pods === "movable" || pods === "loose" ? movable * settings.evictionCost : 0;
-    return (
-      (pods === "none" || pods === "movable" || pods === "loose") &&
-      after(launchHold.startedAt, evictions) <= after(world.time, mostSkew)
-    );
+    const moves = movesOf(pods);
+    if (moves === undefined) return false;
+    return after(launchHold.startedAt, moves * settings.evictionCost) <= after(world.time, mostSkew);
   });
 }
 
