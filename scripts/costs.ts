@@ -74,9 +74,11 @@ const metrics = Object.keys(Metric).length;
 const alarms = alarmNames("any").length;
 
 export const busyCluster: Cluster = { launchesADay: 5_000, nodes: 500, pods: 5_000, looksAMinute: 4 };
+const smallCluster: Cluster = { launchesADay: 20, nodes: 10, pods: 100, looksAMinute: 1.2 };
 const clusters: readonly Cluster[] = [
-  { launchesADay: 20, nodes: 10, pods: 100, looksAMinute: 1.2 },
+  smallCluster,
   busyCluster,
+  { launchesADay: 10_000, nodes: 1_000, pods: 10_000, looksAMinute: 4 },
 ];
 
 /** The table of the page. */
@@ -100,12 +102,12 @@ export function costsBlock(): string {
     row("**Together**", totalOf).map((cell, i) => (i > 0 ? `**${cell}**` : cell)),
     row("with a NAT gateway: its bytes", ({ nat }) => nat),
   ];
-  return markdownTable(["US$ a month", ...heads], lines, [1, 2]);
+  return markdownTable(["US$ a month", ...heads], lines, [1, 2, 3]);
 }
 
-/** The least and the most, in words. */
+/** Of a small cluster and of a busy one, in words. */
 export const inWords = (): string => {
-  const [least = 0, most = 0] = clusters.map((cluster) => Math.round(totalOf(costsOf(cluster))));
+  const [least = 0, most = 0] = [smallCluster, busyCluster].map((one) => Math.round(totalOf(costsOf(one))));
   return `${least} to ${most} dollars a month`;
 };
 
