@@ -1,32 +1,14 @@
 import { Scheduler } from "@aws-sdk/client-scheduler";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { type Account, awsAccount } from "../../cli/doctor/aws/aws-account.ts";
 import { launchesAndProbes } from "../../infra/event-pattern.ts";
 import { holderName } from "../../lambda/core/marks/keys.ts";
-import {
-  type AwsAnswer,
-  type AwsRequest,
-  type FakeAws,
-  fakeAws,
-  json,
-  jsonError,
-} from "../support/fake-aws.ts";
-
-let aws: FakeAws | undefined;
-afterEach(() => aws?.close());
-
-const aQueue = { url: "https://sqs/q", arn: "arn:queue" };
+import { json, jsonError } from "../support/fake-aws.ts";
+import { accountWhere, awsWhere, bodies, requests } from "./account-where.ts";
 
 /** AWS's answer about a role with this trust. */
 const roleWith = (trust: string) =>
   `<R><GetRoleResult><Role><AssumeRolePolicyDocument>${trust}</AssumeRolePolicyDocument></Role></GetRoleResult></R>`;
-
-/** The account of cluster prod where AWS answers this. */
-async function accountWhere(answer: (request: AwsRequest) => AwsAnswer) {
-  aws = await fakeAws(answer);
-  return awsAccount(aws.client, "prod");
-}
-const bodies = () => (aws?.requests ?? []).map(({ body }) => (body ? JSON.parse(body) : {}));
 
 describe("doctor reads", () => {
   const alarm = { name: "", description: "", state: "", notifies: false, since: new Date(0) };
@@ -116,7 +98,6 @@ describe("doctor reads", () => {
   ])("nothing of %s that is gone, and fails where it may not be read", async (_, read, expected) => {
     const gone = await accountWhere(() => jsonError("ResourceNotFoundException", "gone", 404));
     expect(await read(gone)).toBe(expected);
-    await aws?.close();
     const denied = await accountWhere(() => jsonError("AccessDeniedException", "denied", 403));
     await expect(read(denied)).rejects.toThrow("denied");
   });
@@ -158,9 +139,9 @@ describe("doctor reads", () => {
     const read = vi.spyOn(Scheduler.prototype, "getSchedule").mockImplementation(async () => ({}));
     onTestFinished(() => read.mockRestore());
     const Schedules = Array.from({ length: 100 }, (_, n) => ({ Name: `s${n}` }));
-    const account = await accountWhere(() => json({ Schedules, NextToken: `page${aws?.requests.length}` }));
+    const account = await accountWhere(() => json({ Schedules, NextToken: `page${requests().length}` }));
     expect(await account.schedules("group")).toHaveLength(1_000);
-    expect(aws?.requests).toHaveLength(10);
+    expect(requests()).toHaveLength(10);
   });
 
   it("what a role is refused: whatever IAM does not call allowed", async () => {
@@ -192,23 +173,18 @@ describe("doctor reads", () => {
   });
 });
 
-it("fails where the bus refuses a probe, and says why", async () => {
-  const account = await accountWhere(() => json({ FailedEntryCount: 1, Entries: [{ ErrorMessage: "no" }] }));
-  await expect(account.putProbe("p", new Date(0), {})).rejects.toThrow("the bus refused the probe: no");
-});
-
 it("waits for a function that hangs until the signal comes, and does not ask it again", async () => {
   const { promise: asked, resolve } = Promise.withResolvers<void>();
-  aws = await fakeAws(() => {
+  const { client } = await awsWhere(() => {
     resolve();
     return new Promise(() => {});
   });
   const ended = new AbortController();
-  const answer = awsAccount(aws.client, "prod", ended.signal).invoke("sweep", { do: "check" });
+  const answer = awsAccount(client, "prod", ended.signal).invoke("sweep", { do: "check" });
   await asked;
   ended.abort();
   await expect(answer).rejects.toThrow(/abort/i);
-  expect(aws.requests).toHaveLength(1);
+  expect(requests()).toHaveLength(1);
 });
 
 describe("doctor fixes", () => {
@@ -222,21 +198,8 @@ describe("doctor fixes", () => {
         : json({ accessEntry: { kubernetesGroups } }),
     );
     await account.admit("prod", "arn:role");
-    const [, { path = "" } = {}] = aws?.requests ?? [];
+    const [, { path = "" } = {}] = requests();
     expect(path).toBe(`/clusters/prod/access-entries${kubernetesGroups ? "/arn%3Arole" : ""}`);
     expect(bodies()[1]).toMatchObject({ kubernetesGroups: written });
-  });
-
-  it("the queue's policy by one more statement, and keeps what is in it by now", async () => {
-    const policy = { Version: "2008-10-17", Id: "theirs", Statement: { Sid: "theirs" } };
-    const account = await accountWhere(() => json({ Attributes: { Policy: JSON.stringify(policy) } }));
-    await account.letRuleSend(aQueue, "arn:rule");
-    const { Statement, ...rest } = JSON.parse(bodies()[1].Attributes.Policy);
-    const [theirs, ours] = Statement;
-    expect({ ...rest, Statement: theirs }).toEqual(policy);
-    expect(ours).toMatchObject({
-      Resource: "arn:queue",
-      Condition: { ArnEquals: { "aws:SourceArn": "arn:rule" } },
-    });
   });
 });
