@@ -1,10 +1,9 @@
 import { Scheduler } from "@aws-sdk/client-scheduler";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { type Account, awsAccount } from "../../cli/doctor/aws/aws-account.ts";
+import type { Account } from "../../cli/doctor/aws/aws-account.ts";
 import { launchesAndProbes } from "../../infra/event-pattern.ts";
-import { holderName } from "../../lambda/core/marks/keys.ts";
 import { json, jsonError } from "../support/fake-aws.ts";
-import { accountWhere, awsWhere, bodies, requests } from "./account-where.ts";
+import { accountWhere, bodies, requests } from "./account-where.ts";
 
 /** AWS's answer about a role with this trust. */
 const roleWith = (trust: string) =>
@@ -75,8 +74,58 @@ describe("doctor reads", () => {
       (account) => account.unsent(["a"]),
       [],
     ],
+    [
+      "a mapping about which nothing is said",
+      { EventSourceMappings: [{}] },
+      (account) => account.mapping("f", "arn:q"),
+      { id: "", state: "", lastResult: "" },
+    ],
+    [
+      "an alarm about which nothing is said",
+      { MetricAlarms: [{}] },
+      (account) => account.alarms(["a"]),
+      [alarm],
+    ],
+    [
+      "an alarm that did something unknown",
+      { AlarmHistoryItems: [{}] },
+      (account) => account.unsent(["a"]),
+      [],
+    ],
+    [
+      "a policy without a name",
+      { associatedAccessPolicies: [{}] },
+      (account) => account.adminSince("prod", "arn:role"),
+      undefined,
+    ],
+    [
+      "a function that is in no subnet, and whose failures go nowhere",
+      { DestinationConfig: {}, VpcConfig: { SubnetIds: [] } },
+      (account) => account.functionOf("release"),
+      expect.objectContaining({ inVpc: false, failuresArn: "" }),
+    ],
   ])("%s", async (_, answer, read, expected) => {
     expect(await read(await accountWhere(() => json(answer)))).toEqual(expected);
+  });
+
+  const bare = { name: "", state: "Active", lastUpdate: "", changedAt: new Date(0), inVpc: false };
+  it.each<[what: string, read: (account: Account) => Promise<unknown>, expected: unknown]>([
+    [
+      "a function",
+      (account) => account.functionOf("hold"),
+      {
+        ...{ ...bare, name: "karpenter-node-holder-prod-hold", arn: "", roleArn: "", env: {} },
+        ...{ reservedConcurrency: undefined, failuresArn: "" },
+      },
+    ],
+    ["event source mappings", (account) => account.mapping("f", "arn:q"), undefined],
+    ["an access entry", (account) => account.accessGroups("prod", "arn:role"), []],
+    ["the policies of an entry", (account) => account.adminSince("prod", "arn:role"), undefined],
+    ["schedules", (account) => account.schedules("group"), []],
+    ["alarms", (account) => account.alarms(["a"]), []],
+    ["what alarms did", (account) => account.unsent(["a"]), []],
+  ])("nothing of %s, where the answer is empty", async (_, read, expected) => {
+    expect(await read(await accountWhere(() => json({})))).toEqual(expected);
   });
 
   it("of a function when it was changed, also one for whose invocations nothing is set", async () => {
@@ -170,36 +219,5 @@ describe("doctor reads", () => {
       "<ErrorResponse><Error><Code>NoSuchEntity</Code><Message>gone</Message></Error></ErrorResponse>";
     const account = await accountWhere(() => ({ status: 404, body }));
     expect(await account.trust("arn:aws:iam::1:role/schedules")).toBeUndefined();
-  });
-});
-
-it("waits for a function that hangs until the signal comes, and does not ask it again", async () => {
-  const { promise: asked, resolve } = Promise.withResolvers<void>();
-  const { client } = await awsWhere(() => {
-    resolve();
-    return new Promise(() => {});
-  });
-  const ended = new AbortController();
-  const answer = awsAccount(client, "prod", ended.signal).invoke("sweep", { do: "check" });
-  await asked;
-  ended.abort();
-  await expect(answer).rejects.toThrow(/abort/i);
-  expect(requests()).toHaveLength(1);
-});
-
-describe("doctor fixes", () => {
-  it.each([
-    ["one more group of the entry, and keeps its user's", ["theirs"], ["theirs", holderName]],
-    ["a missing entry by one with our group alone", undefined, [holderName]],
-  ])("%s", async (_, kubernetesGroups, written) => {
-    const account = await accountWhere((asked) =>
-      asked.method === "GET" && !kubernetesGroups
-        ? jsonError("ResourceNotFoundException", "none", 404)
-        : json({ accessEntry: { kubernetesGroups } }),
-    );
-    await account.admit("prod", "arn:role");
-    const [, { path = "" } = {}] = requests();
-    expect(path).toBe(`/clusters/prod/access-entries${kubernetesGroups ? "/arn%3Arole" : ""}`);
-    expect(bodies()[1]).toMatchObject({ kubernetesGroups: written });
   });
 });

@@ -83,6 +83,7 @@ export const brokenLinks: Readonly<Record<string, readonly Row[]>> = {
       policyHas({ ...toEvents, Condition: { ArnEquals: { "aws:SourceArn": "x" } } }),
     ],
     ["anyone may receive, and no one send", policyHas({ ...toEvents, Action: "sqs:ReceiveMessage" })],
+    ["what is allowed is named alike", policyHas({ ...toEvents, Action: ["sqs:SendMessageBatch", "s3:*"] })],
     ["another service may send", policyHas({ ...toEvents, Principal: { Service: "s3.amazonaws.com" } })],
     ["the bus is denied", policyHas({ ...toEvents, Effect: "Deny" })],
   ],

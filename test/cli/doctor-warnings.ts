@@ -123,6 +123,7 @@ export const fine: readonly Row[] = [
   ["a sweep runs once at a time", functionIs("sweep", { reservedConcurrency: 1 })],
   ["no function installs the access", functionIs("cluster-access")],
   ["the mapping is being enabled", mappingIs("Enabling", "")],
+  ["the mapping is being made", mappingIs("Creating", "")],
   ["the mapping is being changed", mappingIs("Updating", "No records processed")],
   ["anyone may do anything with the queue", policyHas({ ...toEvents, Principal: "*", Action: "*" })],
   ["the queue's policy has one statement", queueIs("launches", { policy: { Statement: toEvents } })],

@@ -158,13 +158,17 @@ describe("doctor", () => {
     const printed: string[] = [];
     expect(await applyFixes(found("fail"), (line) => printed.push(line))).toBe(false);
     expect(printed).toEqual(["There is nothing to fix from here."]);
-    const views = [found("ok", "skipped"), found("warn"), found("fail", "warn", "warn"), found("fail")];
-    expect(views.map((one) => verdictView(one, (_, text) => text))).toEqual([
-      ...["Every step works.", "nothing broken, 1 to look at.", "1 broken, 2 to look at.", "1 broken."],
+    const views = [found("ok", "skipped"), found("warn"), found("fail", "warn"), found("fail")];
+    expect(views.map((one) => verdictView(one, (style, text) => `<${style}>${text}</>`))).toEqual([
+      "<green>Every step works.</>",
+      "nothing broken, <yellow>1 to look at</>.",
+      "<red>1 broken</>, <yellow>1 to look at</>.",
+      "<red>1 broken</>.",
     ]);
     expect(redeploy("prod", "prod")).toMatch(
       /^npx cdk deploy -c cluster=prod --revert-drift, with your other settings; without the CDK: .* REVERT_DRIFT$/,
     );
+    expect(redeploy("green", "prod")).toBe("In the app with the holder green: npx cdk deploy --revert-drift");
     const finding = { link: "rule", verdict: "fail", what: "disabled", remedy: "enable it" } as const;
     const fix = { action: "enable rule", apply: async () => {} };
     expect(findingJson(finding)).toEqual(finding);
