@@ -98,6 +98,23 @@ describe("a superfluous node", () => {
   });
 });
 
+test("nodes that are gone cost nothing, and leave the others their time", () => {
+  let account = waiting;
+  let superfluous = 0;
+  let nodes = [room("a"), room("b"), room("c")];
+  const goes: Record<string, number> = {};
+  for (let i = 0; i <= 12; i++) {
+    const pods = [pod("a", 7_500), ...(i < 3 ? [pod("c", 7_500)] : [])];
+    const look = lookAtNodes(account, nodes, pods, prices, after(noon, minutes(i)));
+    account = look.account;
+    superfluous += look.since.superfluous;
+    const gone = new Set(look.verdicts.flatMap(({ name, isLetGo }) => (isLetGo ? [name] : [])));
+    for (const name of gone) goes[name] = i;
+    nodes = nodes.filter(({ name }) => !gone.has(name));
+  }
+  expect([goes, superfluous]).toEqual([{ b: 5, c: 8 }, minutes(10)]);
+});
+
 test("a look by a clock that is behind counts nothing less than zero, and nothing twice", () => {
   const nodes = [room("a"), room("b"), small];
   const pods = [pod("a", 3_000), pod("small", 3_000, { fixed: "a Job runs on it" })];
@@ -162,6 +179,13 @@ test("each node that is let go counts once, and stays so, and no more than 200 a
   }
   const names = Object.keys(account.letGo);
   expect([letGo, names.length]).toEqual([mostNodes, mostNodes]);
+  const { verdicts } = lookAtNodes(account, nodes, pods, prices, after(noon, minutes(14)));
+  const waitsFor = verdicts.filter(({ because }) => because.endsWith("; 200 nodes are let go at a time"));
+  // 50 empty nodes and the small one; and of the large ones those whose wasted time there is room to remember.
+  expect(waitsFor).toHaveLength(51 + mostNodes);
+  expect(new Set(waitsFor.map(({ isLetGo, dueAt }) => `${isLetGo} ${dueAt?.toISOString()}`))).toEqual(
+    new Set([`false ${after(noon, minutes(14)).toISOString()}`]),
+  );
 });
 
 test("a node is never too large where Karpenter launches one size for its NodePool", () => {
