@@ -24,7 +24,7 @@ export const signed = ({ reason, by }: Readonly<{ reason: string; by?: string | 
 /*
 { "scope": "cluster", "holdId": "20260131t093000-k3f9ax" }
 */
-const expired = fields({ holdId: holdId(' (or send {"force": true} to release by hand)'), scope });
+const due = fields({ holdId: holdId(' (or send {"force": true} to release by hand)'), scope });
 /*
 { "force": true, "reason": "…", "by": "ada", "scope": "nodepool/batch", "askedAt": "2026-01-31T09:30:00Z" }
 */
@@ -38,7 +38,7 @@ const forced = onlyFields({
 
 /** A request to the release function: from a one-shot, or by hand. */
 export type ReleaseRequest =
-  | (Readonly<{ kind: "due" }> & Readonly<v.InferOutput<typeof expired>>)
+  | (Readonly<{ kind: "due" }> & Readonly<v.InferOutput<typeof due>>)
   | (Readonly<{ kind: "force" }> & Readonly<Omit<v.InferOutput<typeof forced>, "force">>);
 
 const cannotRelease = "This release cannot be done";
@@ -48,7 +48,7 @@ export function parseReleaseRequest(payload: unknown): ReleaseRequest {
     const { force: _, ...request } = parse(cannotRelease, forced, payload, "the payload");
     return { kind: "force", ...request };
   }
-  return { kind: "due", ...parse(cannotRelease, expired, payload, "the payload") };
+  return { kind: "due", ...parse(cannotRelease, due, payload, "the payload") };
 }
 
 const optionalScope = optional(scope);
