@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { load } from "js-yaml";
 import { expect, it } from "vitest";
-import { minutes } from "../../lambda/core/duration.ts";
+import { minutes, seconds } from "../../lambda/core/duration.ts";
 import type { MetricName } from "../../lambda/core/metrics.ts";
+import { usualPause } from "../../lambda/core/quiet.ts";
 import { holderSettings } from "../../lambda/settings-table.ts";
 import { families, PrometheusMetrics } from "../../local/metrics/prometheus.ts";
 import { chartFiles, chartFolder } from "../../scripts/chart.ts";
@@ -51,13 +52,16 @@ it("an alert on what only sweeps show looks back longer than the longest sweepEv
   expect(longestOf("sweeps_failed")).toBeGreaterThan(2 * longest);
 });
 
-it("an alert says that holds end at their cap on three of seven days, in whichever Pod", () => {
+/** The alerts whose expression has this text. */
+function alertsOn(text: string) {
   const { groups } = load(readFileSync(join(chartFolder, "alerts.yaml"), "utf8")) as {
     groups: { rules: { expr: string; labels: { severity: string } }[] }[];
   };
-  const ofCap = groups
-    .flatMap(({ rules }) => rules)
-    .filter(({ expr }) => expr.includes("holds_capped_total"));
+  return groups.flatMap(({ rules }) => rules).filter(({ expr }) => expr.includes(text));
+}
+
+it("an alert says that holds end at their cap on three of seven days, in whichever Pod", () => {
+  const ofCap = alertsOn("holds_capped_total");
   expect(ofCap).toMatchObject([{ labels: { severity: "warning" } }]);
   expect(ofCap[0]?.expr).toMatch(
     /^count_over_time\(\(sum by \(cluster\) \(increase\(\w+\[1d\]\)\) > 0\)\[7d:1d\]\) >= 3$/,
@@ -65,11 +69,16 @@ it("an alert says that holds end at their cap on three of seven days, in whichev
 });
 
 it("an alert on what is absent also fires where only one of several clusters has none", () => {
-  const { groups } = load(readFileSync(join(chartFolder, "alerts.yaml"), "utf8")) as {
-    groups: { rules: { expr: string }[] }[];
-  };
-  const absent = groups.flatMap(({ rules }) => rules).filter(({ expr }) => expr.includes("absent("));
+  const absent = alertsOn("absent(");
   for (const { expr } of absent)
     expect(expr).toMatch(/^absent\((.+)\) or \(max by \(cluster\) \(\1\) unless on \(cluster\) \w+\)$/);
   expect(absent).toHaveLength(1);
+});
+
+it("an alert says that a pause lasts longer than one without a length of its own", () => {
+  const longest = alertsOn("paused_seconds").map(({ expr }) =>
+    Number(/_paused_seconds > (\d+)$/.exec(expr)?.[1]),
+  );
+  expect(longest).toHaveLength(1);
+  for (const length of longest) expect(seconds(length)).toBeGreaterThan(usualPause);
 });
