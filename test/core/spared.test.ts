@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { after, minutes } from "../../lambda/core/duration.ts";
+import type { Pause } from "../../lambda/core/pauses.ts";
 import { type Account, lookAtNodes } from "../../lambda/core/pays.ts";
 import type { Bound, Room } from "../../lambda/core/room.ts";
+import { withPods } from "../../lambda/core/spared.ts";
 import { aBound, noNeeds, aRoom as room } from "./rooms.ts";
 
 const noon = new Date("2026-11-21T12:00:00Z");
@@ -105,4 +107,21 @@ test("what an older version remembered spares nothing in the first look", () => 
   const { needed: _, ...older } = account;
   const { since } = lookAtNodes(older, nodes, [aWorks, bWorks], prices, after(noon, minutes(1)));
   expect(since).toMatchObject({ spared: 0, evictionsSpared: 0 });
+});
+
+test("pauses that begin together share the pods of the superfluous nodes that no older pause has counted", () => {
+  const began = (minute: number, pods?: number): Pause => ({
+    ...{ since: after(noon, minutes(minute)), level: minute },
+    ...(pods !== undefined && { pods }),
+  });
+  // The node of the first is gone; for the last there is none.
+  const open = [began(0, 2), began(1, 3), began(2), began(3), began(4)];
+  const superfluous = ["a", "b", "c"].map((name) => room(name));
+  const podsOf = new Map([
+    ["a", some("a", 1)],
+    ["b", some("b", 3)],
+    ["c", some("c", 3)],
+  ]);
+  const counted = withPods({ open, gone: 1, learned: [] }, superfluous, podsOf);
+  expect(counted.open.map(({ pods }) => pods)).toEqual([2, 3, 3, 1, undefined]);
 });
