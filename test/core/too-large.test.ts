@@ -10,6 +10,8 @@ const prices = { relaunchCost: minutes(5), evictionCost: minutes(3) };
 const pod = (node: string, cpu: number, change: Partial<Bound> = {}): Bound =>
   aBound(node, { requests: { cpu, memory: 1e9 }, ...change });
 const job = { fixed: "a Job runs on it" };
+/** It is not known where else such a pod may run. */
+const unknown = { needs: { ...noNeeds, isUnknown: true } };
 /** A node that is full, and one of half its size that may not go: there are two sizes, and no room elsewhere. */
 const others = [room("full"), room("small", { allocatable: { cpu: 3_900, memory: 15e9, pods: 58 } })];
 const onOthers = [pod("full", 7_500), pod("small", 3_200, job)];
@@ -48,14 +50,10 @@ describe("a node that is too large", () => {
       [pod("large", 900, { requests: { cpu: 900, memory: 16e9 } })],
       {},
     ],
-    ["nobody knows what its pods use", [pod("large", 0, { requests: {}, ...job })], {}],
+    ["nobody knows what its pods use", [pod("large", 0, { requests: {}, ...unknown })], {}],
     ["it takes no pods, like one that a user holds", [pod("large", 3_000)], { isOpen: false }],
     ["it joined a moment ago", [pod("large", 3_000)], { stays: true }],
-    [
-      "it has hardly more than the smallest size",
-      [pod("large", 300)],
-      { allocatable: { cpu: 2_000, pods: 58 } },
-    ],
+    ["it has the smallest size", [pod("large", 800)], { allocatable: { cpu: 2_000, pods: 58 } }],
   ])("is none where %s", (_, pods, change) => {
     expect(lookAt(pods, change, hours(3)).reasons.join("")).not.toContain("too large");
   });
@@ -78,11 +76,7 @@ describe("a node that is too large", () => {
 
   test("is judged once where it is superfluous, too", () => {
     const nodes = [room("large"), ...others, room("free")];
-    const pods = [
-      pod("large", 3_000),
-      pod("free", 4_500, { needs: { ...noNeeds, isUnknown: true } }),
-      ...onOthers,
-    ];
+    const pods = [pod("large", 3_000), pod("free", 4_500, unknown), ...onOthers];
     const { verdicts } = lookAtNodes(waiting, nodes, pods, prices, noon);
     expect(verdicts.filter(({ name }) => name === "large").map(({ because }) => because)).toEqual([
       "superfluous for 0s; its removal is worth 8m: 5m and 1 pod",

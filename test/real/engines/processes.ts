@@ -9,10 +9,10 @@ import { PortTakenError } from "./ports.ts";
 export type Started = Readonly<{ name: string; child: ChildProcess; log: string }>;
 
 /**
- * Long, for a busy machine, or for one whose memory has become ten times as slow; a wait for a process that has ended does
- * not last so long.
+ * Long, for a busy machine; a wait for a process that has ended does not last so long. It ends before a launch that failed is
+ * delivered again, after twelve minutes: else a test would pass by the retry.
  */
-export const patience = 900_000;
+export const patience = 600_000;
 
 /** Processes that are stopped together, the last started first; they all end when this process ends. */
 export class Processes {
