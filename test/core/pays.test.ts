@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { after, type Duration, hours, minutes } from "../../lambda/core/duration.ts";
-import { lookAtNodes, mostNodes } from "../../lambda/core/pays.ts";
+import { type Account, lookAtNodes, mostNodes } from "../../lambda/core/pays.ts";
 import type { Bound, Room } from "../../lambda/core/room.ts";
 import fc from "../support/fast-check.ts";
 import { aBound, noNeeds, aRoom as room, waiting } from "./rooms.ts";
@@ -98,13 +98,18 @@ describe("a superfluous node", () => {
   });
 });
 
-test("nodes that are gone cost nothing, and leave the others their time", () => {
-  let account = waiting;
+test.each([
+  ["each waits for its relaunch", waiting, { b: 5, c: 8 }, minutes(10)],
+  // Nothing is known yet: the first goes at once, the other when its evictions are paid for.
+  ["a relaunch is not waited for", undefined, { b: 0, c: 6 }, minutes(3)],
+])("nodes that are gone cost nothing, and leave the others their time, where %s", (_, known, when, cost) => {
+  let account: Account | undefined = known;
   let superfluous = 0;
   let nodes = [room("a"), room("b"), room("c")];
   const goes: Record<string, number> = {};
   for (let i = 0; i <= 12; i++) {
-    const pods = [pod("a", 7_500), ...(i < 3 ? [pod("c", 7_500)] : [])];
+    const later = known ? [] : [pod("c", 100)];
+    const pods = [pod("a", 7_500), ...(i < 3 ? [pod("c", 7_500)] : later)];
     const look = lookAtNodes(account, nodes, pods, prices, after(noon, minutes(i)));
     account = look.account;
     superfluous += look.since.superfluous;
@@ -112,7 +117,7 @@ test("nodes that are gone cost nothing, and leave the others their time", () => 
     for (const name of gone) goes[name] = i;
     nodes = nodes.filter(({ name }) => !gone.has(name));
   }
-  expect([goes, superfluous]).toEqual([{ b: 5, c: 8 }, minutes(10)]);
+  expect([goes, superfluous]).toEqual([when, cost]);
 });
 
 test("a look by a clock that is behind counts nothing less than zero, and nothing twice", () => {
