@@ -14,6 +14,7 @@ import { FakeKubernetesServer } from "../fake-kubernetes/fake-kubernetes-server.
 import { type LocalWorld, localWorld } from "../local-world.ts";
 import { Narrator } from "../story/narrator.ts";
 import { Work } from "../work.ts";
+import { serveKarpentersLists } from "./karpenters-lists.ts";
 
 export type ServeOptions = Readonly<{ hold: Duration; log: Log }>;
 
@@ -73,6 +74,7 @@ export async function serve(
   const nameOf = (count: number) => `new-node-${count}`;
   const { holdAnnotation: annotation } = settings;
   const consolidateAfter = hold / 6;
+  serveKarpentersLists(cluster, { nodeClaims: world.nodeClaims, consolidateAfter, now: systemClock.now });
   const work = new Work({ clock, ec2, cluster, annotation, nameOf, boot, consolidateAfter, notify });
   const burst = () => work.burst(3, jobLasts * hold);
   const timers = new Set<NodeJS.Timeout>();
@@ -116,6 +118,7 @@ function introduce(
     holder("status"),
     holder("hold --for 10m --reason 'load test'"),
     holder("release --force"),
+    `npx karpenter-node-holder advise --kubeconfig ${quoted(kubeconfig)}`,
     `export KUBECONFIG=${quoted(kubeconfig)}`,
     "kubectl get nodes -L karpenter-node-holder/hold --watch",
     "kubectl label node bert karpenter-node-holder/hold-    # the annotation is yours now: no release removes it",

@@ -52,7 +52,18 @@ describe("npm start -- --serve", () => {
       expect.stringMatching(/^stand-in {2}holds 1m after each launch/),
       expect.stringContaining("load test"),
       expect.stringContaining("eleased"),
+      expect.stringContaining("What your NodePools allow"),
     ]);
+  });
+
+  it("shows advise its NodePool, its launches, and the empty nodes that Karpenter removed", async () => {
+    served.world.ec2.addNode("empty");
+    served.world.ec2.terminate("empty");
+    const other = new CollectedTerminal();
+    expect(await commandLine(["advise", "--kubeconfig", served.kubeconfig], other)).toBe(0);
+    const rows = ["nodes launched        3", "nodes removed         1", "  empty               1"];
+    for (const row of rows) expect(other.output).toContain(row);
+    expect(other.output).toContain("default  WhenEmptyOrUnderutilized, consolidateAfter 10s");
   });
 
   it("shows the live timeline of its cluster on a page", async () => {
