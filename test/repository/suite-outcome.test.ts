@@ -33,12 +33,13 @@ describe("the outcome of a suite", () => {
     expect([failed, failures[0]]).toEqual([1, why]);
   });
 
-  it("has failed where all tests passed and the suite did not, with the error that it printed", () => {
-    const output = "FAIL faults.suite.ts > faults\n\u001b[31mError\u001b[39m: etcd ended with 1\nmore\n";
+  it("has failed where all tests passed and the suite did not, with the error that it printed, and its cause", () => {
+    const printed = "FAIL faults.suite.ts > faults\n\u001b[31mError\u001b[39m: etcd ended with 1\nmore\n";
+    const output = `${printed}\u001b[31mCaused by: \u001b[39mError: no room\n`;
     expect(outcomeOf(written(JSON.stringify(passing)), null, output)).toMatchObject({
       passed: 2,
       failed: 1,
-      failures: ["ended with null outside of its tests: Error: etcd ended with 1"],
+      failures: ["ended with null outside of its tests: Error: etcd ended with 1: Caused by: Error: no room"],
     });
   });
 

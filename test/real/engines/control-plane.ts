@@ -3,8 +3,10 @@ import { generateKeyPairSync } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { KubeConfig } from "@kubernetes/client-node";
+import type { KubeConfig } from "@kubernetes/client-node";
+import { messageOf } from "../../../lambda/core/errors.ts";
 import { buildControlPlane, program } from "./build.ts";
+import { PatientConfig } from "./patient-config.ts";
 import { isFree, onFreePorts } from "./ports.ts";
 import { Processes, type Started, until } from "./processes.ts";
 
@@ -131,11 +133,16 @@ export class ControlPlane {
     await this.processes.stopAll();
   }
 
-  /** Runs kubectl, by default as the administrator. */
-  async kubectl(args: readonly string[], user: User = "admin"): Promise<string> {
+  /** Runs kubectl, by default as the administrator; again where it found no connection on a busy machine. */
+  async kubectl(args: readonly string[], user: User = "admin", tries = 5): Promise<string> {
     const options = { maxBuffer: 64 * 1024 * 1024 };
     const command = ["--kubeconfig", this.kubeconfig(user), ...args];
-    return (await promisify(execFile)(program("kubectl"), command, options)).stdout;
+    try {
+      return (await promisify(execFile)(program("kubectl"), command, options)).stdout;
+    } catch (error) {
+      if (tries === 1 || !messageOf(error).includes("TLS handshake timeout")) throw error;
+      return this.kubectl(args, user, tries - 1);
+    }
   }
 
   #writeFiles(): void {
@@ -179,7 +186,7 @@ const isReady = (plane: ControlPlane): Promise<boolean> =>
   );
 
 export function loadConfig(kubeconfig: string): KubeConfig {
-  const config = new KubeConfig();
+  const config = new PatientConfig();
   config.loadFromFile(kubeconfig);
   return config;
 }

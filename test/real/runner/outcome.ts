@@ -47,10 +47,11 @@ export function outcomeOf(report: string, code: number | null, output = ""): Out
   return { ...outcome, failed: 1, failures: [...outcome.failures, why] };
 }
 
-/** The first error that Vitest printed: its report leaves out why the set-up of a group of tests failed. */
+/** The first error that Vitest printed, and its cause: its report leaves out why the set-up of a group of tests failed. */
 function errorIn(output: string): string {
-  const error = stripVTControlCharacters(output).match(/^\w*Error: .*/m)?.[0];
-  return error === undefined ? "" : `: ${error}`;
+  const printed = stripVTControlCharacters(output);
+  const [error, cause] = [/^\w*Error: .*/m, /^Caused by: .*/m].map((line) => printed.match(line)?.[0]);
+  return [error, cause].map((line) => (line === undefined ? "" : `: ${line}`)).join("");
 }
 
 function failuresOf({ status, message, assertionResults }: Report["testResults"][number]): string[] {

@@ -1,6 +1,7 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { dirname, resolve } from "node:path";
+import { messageOf } from "../../../lambda/core/errors.ts";
 import { spawnGuarded } from "../../support/guarded.ts";
 import { nodeFirst } from "../emulator/emulator.ts";
 import { program } from "../engines/build.ts";
@@ -107,7 +108,10 @@ export class RunningCommand {
         throw new Error(`${this.#command} ended before ${pattern}: ${this.output}${this.errors}`);
       return false;
     };
-    await until(`${this.#command} to print ${pattern}`, isPrinted, within);
+    await until(`${this.#command} to print ${pattern}`, isPrinted, within).catch((error: unknown) => {
+      const last = (this.output + this.errors).trim().split("\n").at(-1);
+      throw new Error(`${messageOf(error)}; it printed last: ${last}`);
+    });
     return pattern.exec(this.output)?.[1] ?? "";
   }
 

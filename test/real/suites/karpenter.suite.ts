@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { V1ObjectMeta } from "@kubernetes/client-node";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { commandLine } from "../../../cli/command-line.ts";
+import { messageOf } from "../../../lambda/core/errors.ts";
 import { holdLabel, Karpenter } from "../../../lambda/core/marks/keys.ts";
 import { CollectedTerminal } from "../../support/collected-terminal.ts";
 import { until } from "../engines/processes.ts";
@@ -169,10 +170,17 @@ class HolderRun {
     return Math.max(0, ...planned.filter((at) => !Number.isNaN(at)));
   }
 
-  /** Starts it with its existing record; it is running when this returns. */
+  /** Starts it with its existing record, and once more where the cluster was too busy to answer, as a Deployment would. */
   async startAgain(): Promise<void> {
-    this.#process = new HolderProcess(this.#flags);
-    await this.#process.until("the holder is at work");
+    const isAtWork = async () => {
+      const started = new HolderProcess(this.#flags);
+      this.#process = started;
+      const isReached = await started.until("the holder is at work").catch((error: unknown) => {
+        if (!/cannot be reached/.test(messageOf(error))) throw error;
+      });
+      return isReached !== undefined;
+    };
+    await until("the holder to reach the cluster", isAtWork);
   }
 
   /** Kills it and starts it again. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { rowsIn, useSmokeAccount } from "../deployed/smoke-account.ts";
+import { patience } from "../engines/processes.ts";
 
 describe("npm run smoke", () => {
   const account = useSmokeAccount();
@@ -7,7 +8,8 @@ describe("npm run smoke", () => {
   it("finds every assumption true, holds and releases a launch, and leaves nothing", async () => {
     const { shell, cluster, command } = account();
     const smoke = shell.open(command("prod"));
-    await smoke.prints(/waiting for a launch/);
+    // It deploys first, and looks at much.
+    await smoke.prints(/waiting for a launch/, 2 * patience);
     await cluster.join(await cluster.launch());
 
     await smoke.ended;

@@ -2,8 +2,9 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { messageOf } from "../../../lambda/core/errors.ts";
 import { spawnGuarded } from "../../support/guarded.ts";
-import { patience } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 
 export type LogLine = Readonly<{ level: string; message: string } & Record<string, unknown>>;
 export type Ended = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>;
@@ -45,17 +46,16 @@ export class HolderProcess {
 
   /** Waits until it has logged this message, or rejects when it ended before. */
   async until(message: string, within = patience): Promise<LogLine> {
-    const end = performance.now() + within;
-    for (;;) {
-      const [line] = this.logged(message);
-      if (line) return line;
-      if (this.#child.exitCode !== null) throw new Error(`it ended before "${message}": ${this.errors}`);
-      if (performance.now() > end) {
-        const last = this.lines.at(-1)?.message;
-        throw new Error(`waited without success for "${message}" after "${last}": ${this.errors}`);
-      }
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    const found = () => this.logged(message)[0];
+    const isLogged = async () => {
+      if (found() === undefined && this.#child.exitCode !== null)
+        throw new Error(`it ended before "${message}"`);
+      return found() !== undefined;
+    };
+    await until(`"${message}"`, isLogged, within, 20).catch((error: unknown) => {
+      throw new Error(`${messageOf(error)}, after "${this.lines.at(-1)?.message}": ${this.errors}`);
+    });
+    return found() as LogLine;
   }
 
   /** Kills it. */
