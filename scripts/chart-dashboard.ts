@@ -20,7 +20,7 @@ const panels: readonly Panel[] = [
   },
   { title: "Holds begun and extended", metrics: ["HoldsStarted", "HoldsExtended", "HoldsCapped"] },
   { title: "Nodes marked and released", metrics: ["NodesHeld", "NodesReleased"] },
-  { title: "Nodes that no longer pay", metrics: ["NodesLetGo", "NodesSpared"] },
+  { title: "Nodes that no longer pay", metrics: ["NodesLetGo", "NodesSpared", "EvictionsSpared"] },
   { title: "Superfluous time", metrics: ["SuperfluousMs"], unit: "s" },
   { title: "Delays", metrics: ["LaunchToProtectedMs", "ReleaseLagMs"], unit: "s" },
   {

@@ -3,6 +3,7 @@ import { describeHeld } from "../../lambda/core/operate/status.ts";
 import type { AutoFigures } from "../../lambda/core/pays.ts";
 import type { PastHold } from "../../lambda/core/record.ts";
 import { counted } from "../../report/timeline/clock.ts";
+import { paidInWords } from "../../report/timeline/events.ts";
 import type { Terminal } from "../terminal/terminal.ts";
 import { about, absolute, relative, table } from "../terminal/text.ts";
 
@@ -26,16 +27,7 @@ export function describeSums(holds: readonly PastHold[]): string {
 }
 
 /** With `hold=auto`, what holds have cost and spared. */
-export function paidBy(holds: readonly AutoFigures[]): readonly string[] {
-  const sum = (name: keyof AutoFigures) => holds.reduce((all, hold) => all + hold[name], 0);
-  const [superfluous, letGo, spared] = [sum("superfluous"), sum("letGo"), sum("spared")];
-  const evictions = counted(sum("evictionsSpared"), "eviction");
-  if (superfluous + letGo + spared === 0) return [];
-  return [
-    `superfluous nodes were held for ${about(superfluous)} of node time`,
-    `${counted(spared, "launch", "launches")} and up to ${evictions} spared, ${counted(letGo, "node")} let go`,
-  ];
-}
+export const paidBy = (holds: readonly AutoFigures[]): readonly string[] => paidInWords(holds, about);
 
 /** What holds that only observed would have done, where there are any. */
 export function describeObservation(holds: readonly PastHold[]): readonly string[] {

@@ -56,6 +56,7 @@ export class HolderDashboard extends Construct {
           graph("Nodes that no longer pay", [
             count("NodesLetGo", "let go"),
             count("NodesSpared", "needed again"),
+            count("EvictionsSpared", "evictions spared, at most"),
           ]),
           graph("Superfluous time, ms", [count("SuperfluousMs", "of held nodes")]),
         ],

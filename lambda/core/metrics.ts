@@ -9,6 +9,7 @@ export const Metric = {
   NodesReleased: "Count",
   NodesLetGo: "Count",
   NodesSpared: "Count",
+  EvictionsSpared: "Count",
   SuperfluousMs: "Milliseconds",
   NodePatchFailures: "Count",
   ApiThrottled: "Count",

@@ -2,7 +2,7 @@ import type { Duration } from "./duration.ts";
 import type { ManagedNode } from "./marks/plan-marks.ts";
 import type { MetricName } from "./metrics.ts";
 import type { ObservedWeek, Report } from "./observed.ts";
-import type { Verdict } from "./pays.ts";
+import type { AutoFigures, Verdict } from "./pays.ts";
 import type { HoldChange, PastHold, ScopeRecord } from "./record.ts";
 import type { Bound, Consolidatable, Room } from "./room.ts";
 import type { Rules } from "./rules.ts";
@@ -42,9 +42,9 @@ export interface HoldEvents {
   noteObserved(week: ObservedWeek): void;
 }
 
-/** Shows what was decided of nodes that no longer pay. It is not essential either. */
+/** Shows what was decided of nodes that no longer pay, and what the hold has cost and spared. It is not essential either. */
 export interface Looks {
-  note(scope: Scope, verdicts: readonly Verdict[]): void;
+  note(scope: Scope, verdicts: readonly Verdict[], paid: AutoFigures): void;
 }
 
 /** A probe's way through the system: when it was put on the bus, when it reached the queue, when we answered. */

@@ -26,11 +26,12 @@ export function reportPlan(context: PassContext, plan: Plan, { launches = [], is
       launches: counted.length,
     });
   if (past) log.info("hold closed", { ...past, holdId: past.id });
-  if (verdicts) context.looks?.note(scope, verdicts);
+  if (verdicts) context.looks?.note(scope, verdicts, record.figures);
   for (const [name, value] of [
     ["SuperfluousMs", since?.superfluous],
     ["NodesLetGo", since?.letGo],
     ["NodesSpared", since?.spared],
+    ["EvictionsSpared", since?.evictionsSpared],
   ] as const)
     if (value) metrics.add(name, value);
   for (const step of steps) metrics.add(metricOf[step], 1);

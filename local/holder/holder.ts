@@ -60,7 +60,9 @@ export class Holder {
       },
       noteObserved: () => {},
     };
-    const looks: Looks = { note: (where, verdicts) => timeline.record({ kind: "look", where, verdicts }) };
+    const looks: Looks = {
+      note: (where, verdicts, paid) => timeline.record({ kind: "look", where, verdicts, paid }),
+    };
     const own = { schedules: this.timers, followUps: this.queue, looks, events };
     this.#ports = { ...ports, ...own, rules: settings };
   }

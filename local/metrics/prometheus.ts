@@ -30,6 +30,7 @@ export const families: Readonly<Record<Name, Family>> = {
   NodesReleased: counter("Nodes released."),
   NodesLetGo: counter("Nodes let go because they no longer paid."),
   NodesSpared: counter("Superfluous nodes that were needed again, so that none had to be launched."),
+  EvictionsSpared: counter("Pods on those nodes, which would have been evicted: at most so many."),
   SuperfluousMs: counter("Time in which held nodes were superfluous."),
   NodePatchFailures: counter("Nodes that could not be patched."),
   ApiThrottled: counter("Calls that the Kubernetes API throttled."),

@@ -1,6 +1,6 @@
 import { element, escaped } from "../markup.ts";
 import { type ClockStyle, formatMoment, formatSpan, formatTime } from "../timeline/clock.ts";
-import { eventsOf, type NodeVerdict, type TimelineEvent } from "../timeline/events.ts";
+import { eventsOf, type NodeVerdict, paidInWords, type TimelineEvent } from "../timeline/events.ts";
 import type { HoldBand, Lane, Span, Timeline } from "../timeline/timeline.ts";
 
 /** A narrow page shows the column's name beside each cell. */
@@ -97,17 +97,23 @@ export function heldNow({ lanes, holds, to }: Timeline, { offset }: ClockStyle):
   ].join("");
 }
 
-/** The nodes that no longer pay: when each is let go, if nothing changes, and why. */
+/** The nodes that no longer pay: when each is let go, if nothing changes, and why; and what the holds have cost and spared. */
 export function goingNow(
   events: readonly TimelineEvent[],
   clock: Parameters<typeof formatMoment>[1],
 ): string {
   const goes = ({ isLetGo, dueAt }: NodeVerdict) =>
     isLetGo ? "now" : dueAt ? formatMoment(dueAt.getTime(), clock) : "–";
-  const rows = eventsOf(events, "look").flatMap(({ verdicts }) =>
-    verdicts.map((one) => [one.name, goes(one), one.because]),
-  );
-  return table("Nodes that no longer pay", ["Node", "Goes", "Why"], rows);
+  const looks = eventsOf(events, "look");
+  const rows = looks.flatMap(({ verdicts }) => verdicts.map((one) => [one.name, goes(one), one.because]));
+  const paid = paidInWords(
+    looks.map((look) => look.paid),
+    formatSpan,
+  ).join("; ");
+  return [
+    table("Nodes that no longer pay", ["Node", "Goes", "Why"], rows),
+    paid && element("p", {}, escaped(`So far: ${paid}.`)),
+  ].join("");
 }
 
 const nodesOf = (lanes: readonly Lane[], { holdId }: HoldBand): readonly Lane[] =>

@@ -1,3 +1,5 @@
+import { counted } from "./clock.ts";
+
 /** An event of a node, a pod or a hold in a timeline, with the observer's time. */
 export type TimelineEvent = Readonly<{ at: Date }> &
   (
@@ -13,13 +15,28 @@ export type TimelineEvent = Readonly<{ at: Date }> &
     | Readonly<{ kind: "hold releasing" | "hold ended"; scope: string; holdId: string; because: string }>
     | Readonly<{ kind: "pod evicted"; node: string; pod: string }>
     | Readonly<{ kind: "image pulled"; node: string; image: string }>
-    | Readonly<{ kind: "look"; where: string; verdicts: readonly NodeVerdict[] }>
+    | Readonly<{ kind: "look"; where: string; verdicts: readonly NodeVerdict[]; paid: Paid }>
     | Readonly<{ kind: "sweep" }>
     | Readonly<{ kind: "note"; text: string }>
   );
 
 /** What was decided of a node that no longer pays. */
 export type NodeVerdict = Readonly<{ name: string; isLetGo: boolean; dueAt?: Date; because: string }>;
+
+/** With `hold=auto`, what a hold has cost in time of one node, and what it spared. */
+export type Paid = Readonly<{ superfluous: number; letGo: number; spared: number; evictionsSpared: number }>;
+
+/** The same in words; empty where nothing was superfluous. */
+export function paidInWords(holds: readonly Paid[], lasting: (time: number) => string): readonly string[] {
+  const sum = (name: keyof Paid) => holds.reduce((all, hold) => all + hold[name], 0);
+  const [superfluous, letGo, spared] = [sum("superfluous"), sum("letGo"), sum("spared")];
+  const evictions = counted(sum("evictionsSpared"), "eviction");
+  if (superfluous + letGo + spared === 0) return [];
+  return [
+    `superfluous nodes were held for ${lasting(superfluous)} of node time`,
+    `${counted(spared, "launch", "launches")} and up to ${evictions} spared, ${counted(letGo, "node")} let go`,
+  ];
+}
 
 type EventKind = TimelineEvent["kind"];
 

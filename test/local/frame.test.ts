@@ -44,9 +44,10 @@ describe("what the page shows", () => {
     expect(tables).toContain("node-3 left to its user&#39;s annotation");
   });
 
-  it("shows which nodes no longer pay, when each goes and why, by the last look at each scope", () => {
+  it("shows which nodes no longer pay, when each goes and why, by the last look at each scope, and what was paid", () => {
+    const paid = { superfluous: 150_000, letGo: 1, spared: 1, evictionsSpared: 2 };
     const look = (where: string, ...verdicts: readonly NodeVerdict[]) =>
-      record({ kind: "look", where, verdicts });
+      record({ kind: "look", where, verdicts, paid });
     reported.hold(3);
     look("nodepool/web", { name: "gone", isLetGo: true, because: "old" });
     look("cluster", { name: "c", isLetGo: false, because: "left alone for another 34m" });
@@ -63,6 +64,10 @@ describe("what the page shows", () => {
       ...["a", "now", "superfluous for 6m; its removal is worth 5m: 5m"],
       ...["b", "12:03:10 UTC", "superfluous for 1m"],
     ]);
+    // Of two scopes.
+    expect(going).toContain(
+      "So far: superfluous nodes were held for 5 min of node time; 2 launches and up to 4 evictions spared, 2 nodes let go.",
+    );
   });
 
   it.each([

@@ -78,6 +78,19 @@ it("status names the nodes that no longer pay, and metrics count them and their 
   expect(await goes(world)).toEqual([]);
 });
 
+it("metrics count a superfluous node that is needed again, and its pods, which would have been evicted", async () => {
+  const world = aLaunchBesideWork();
+  for (const name of ["web-1", "web-2"]) world.cluster.pods.add({ name, node: "b", owner });
+  await world.pass(minutes(1));
+  const spared = () => (["NodesSpared", "EvictionsSpared"] as const).map((name) => world.metrics.total(name));
+  expect(spared()).toEqual([0, 0]);
+  // Each fills a node.
+  for (const node of ["a", "b", "node-1"])
+    world.cluster.pods.add({ name: `large-${node}`, node, owner, cpu: 7_900 });
+  await world.pass(minutes(2));
+  expect(spared()).toEqual([1, 2]);
+});
+
 it("a node that was launched is marked, though others have been superfluous for long", async () => {
   const world = aLaunchBesideWork();
   world.addNode("c");
