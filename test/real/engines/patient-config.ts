@@ -33,7 +33,11 @@ export class PatientConfig extends KubeConfig {
 }
 
 const patiently = ({ httpApi }: Configuration) => {
+  let connections: ReturnType<RequestContext["getDispatcher"]>;
   const send = async (request: RequestContext) => {
+    // The client would connect anew for each request.
+    connections ??= request.getDispatcher();
+    if (connections) request.setDispatcher(connections);
     for (let attempt = 1; ; attempt++) {
       try {
         return await httpApi.send(request).toPromise();

@@ -1,10 +1,14 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { buildFolder } from "../engines/build-once.ts";
 import type { Job } from "./jobs.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { runGroup } from "./run-group.ts";
 
 const root = resolve(import.meta.dirname, "../../..");
+
+/** Processes that suites start would compile the same sources again and again. */
+const compiled = join(buildFolder, "compile-cache");
 
 /** The folder of the run, and whether its output is printed live or at the end. */
 export type RunContext = Readonly<{ folder: string; live: boolean }>;
@@ -29,7 +33,7 @@ export async function runJob(
     {
       cwd: root,
       stdio: ["ignore", stdio, stdio],
-      env: { ...process.env, KARPENTER_VERSION: job.karpenter, KNH_RUN: own },
+      env: { ...process.env, KARPENTER_VERSION: job.karpenter, KNH_RUN: own, NODE_COMPILE_CACHE: compiled },
     },
     stopped,
   );
