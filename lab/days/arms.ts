@@ -145,6 +145,7 @@ export const armPatterns = [
   "hold-DURATION-beside-DURATION",
   "auto-RELAUNCHCOST-EVICTIONCOST",
   "auto-RELAUNCHCOST-EVICTIONCOST-beside-DURATION",
+  "ARM-max-hold-DURATION (of an arm of the holder)",
   "ARM-jobs-marked (the pods of all Jobs have do-not-disrupt)",
   "ARM-jobs-apart (all Jobs have a NodePool of their own, with WhenEmpty)",
 ] as const;
@@ -157,6 +158,8 @@ const careForJobs = {
   marked: "the pods of Jobs marked do-not-disrupt",
   apart: "Jobs in a NodePool of their own with `consolidationPolicy: WhenEmpty`",
 } as const;
+
+const limitIn = /^(?<limited>.+)-max-hold-(?<maxHold>\d\w*)$/;
 
 const careIn = /^(?<beside>.+)-jobs-(?<jobs>marked|apart)$/;
 
@@ -171,6 +174,8 @@ export function armOf(name: string): Arm | undefined {
   }
   const known = arms.find((arm) => arm.name === name);
   if (known) return known;
+  const limit = limitIn.exec(name)?.groups as { limited: string; maxHold: string } | undefined;
+  if (limit) return withMaxHold(name, limit);
   const groups = pattern.exec(name)?.groups ?? {};
   const { after: alone, period, hour, closed, hold: length, beside, relaunch, eviction } = groups;
   const lengths = [alone, period, closed, length, beside, relaunch, eviction];
@@ -180,6 +185,15 @@ export function armOf(name: string): Arm | undefined {
   if (period) return closes(parseDuration(period) ?? 0) ? budget(period, beside) : undefined;
   if (length) return hold(length, beside ?? "0s");
   return relaunch && eviction ? pays({ relaunchCost: relaunch, evictionCost: eviction, beside }) : undefined;
+}
+
+function withMaxHold(
+  name: string,
+  { limited, maxHold }: Readonly<{ limited: string; maxHold: string }>,
+): Arm | undefined {
+  const arm = armOf(limited);
+  if (!arm?.holder || arm.holder.maxHold || parseDuration(maxHold) === undefined) return undefined;
+  return { ...arm, name, about: `${arm.about}, \`maxHold=${maxHold}\``, holder: { ...arm.holder, maxHold } };
 }
 
 /** Why an arm of any durations cannot be played. */

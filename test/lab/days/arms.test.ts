@@ -92,6 +92,16 @@ it("names with other durations are arms, too, and other names are none", () => {
     expect(armOf(name), name).toBeUndefined();
 });
 
+it("an arm of the holder may have another limit, once", () => {
+  const { holder, disruption, about } = armOf("auto") as Arm;
+  expect(armOf("auto-max-hold-4h")).toEqual({
+    ...{ name: "auto-max-hold-4h", disruption, about: `${about}, \`maxHold=4h\`` },
+    holder: { ...holder, maxHold: "4h" },
+  });
+  for (const name of ["budget-hourly-max-hold-1h", "auto-max-hold-x", "auto-max-hold-1h-max-hold-2h"])
+    expect(armOf(name), name).toBeUndefined();
+});
+
 it("owners mark the pods of all Jobs, and of no service, beside any arm", () => {
   const [plain, marked] = ["budget-hourly", "budget-hourly-jobs-marked"].map((name) => configOf(name, "day"));
   const marks = (config = plain) => [
