@@ -3,6 +3,8 @@ export type Counted = Readonly<{
   nodeMinutes: number;
   launched: number;
   evicted: number;
+  /** The most that were evicted from one node. */
+  evictedFromOne?: number;
   driftSeconds?: number;
 }>;
 
@@ -22,8 +24,8 @@ const largestShare = 1 / 3;
 /**
  * Compares a run on the wall clock with repeated runs of its trace in virtual time. Chance moves all figures, so the wall
  * clock's must be near to the range of the others: the node time within a share. Launches and evictions are small numbers:
- * a tenth apart, or one launch by chance, which brings or takes the time of one node, or the three pods that one more
- * removal evicts.
+ * a tenth apart, or one launch by chance, which brings or takes the time of one node, or the pods that one more removal
+ * evicts: three, or as many as one of this run.
  */
 export function agreementOf(wall: Counted, virtual: readonly Counted[]): Agreement {
   const valuesOf = (name: "nodeMinutes" | "launched" | "evicted") => virtual.map((run) => run[name]);
@@ -34,7 +36,7 @@ export function agreementOf(wall: Counted, virtual: readonly Counted[]): Agreeme
   const slackOf = {
     nodeMinutes: allowed * wall.nodeMinutes,
     launched: Math.max(1, 0.1 * wall.launched),
-    evicted: Math.max(3, 0.1 * wall.evicted),
+    evicted: Math.max(3, 0.1 * wall.evicted, wall.evictedFromOne ?? 0),
   };
   const names = ["nodeMinutes", "launched", "evicted"] as const;
   const differences = names.filter((name) => {

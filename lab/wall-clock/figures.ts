@@ -6,12 +6,15 @@ import type { Played } from "./play.ts";
 export function figuresOf(record: Played) {
   const { events, from, to } = record;
   const counted = events.filter(({ at }) => at >= from);
-  const evicted = eventsOf(counted, "pod evicted").map(({ pod }) => pod);
+  const evictions = eventsOf(counted, "pod evicted");
+  const evicted = evictions.map(({ pod }) => pod);
+  const byNode = Map.groupBy(evictions, ({ node }) => node);
   const isJob = (pod: string) => pod.startsWith("job-");
   return {
     launched: eventsOf(counted, "node joined").length,
     servicePodsEvicted: evicted.filter((pod) => !isJob(pod)).length,
     jobsRestarted: evicted.filter(isJob).length,
+    evictedFromOne: Math.max(0, ...[...byNode.values()].map((pods) => pods.length)),
     nodeMinutes: round(nodeTime(events, from, to) / minutes(1)),
     driftDone: inSeconds(record.driftDone),
   };

@@ -51,8 +51,8 @@ async function playOnce(played: Played, chance: number): Promise<Counted> {
 
 /** Compares what was played on the wall clock with its plays in virtual time. */
 export function compare(played: Played, virtual: readonly Counted[]): Agreement {
-  const { nodeMinutes, launched, servicePodsEvicted, jobsRestarted } = figuresOf(played);
-  return agreementOf({ nodeMinutes, launched, evicted: servicePodsEvicted + jobsRestarted }, virtual);
+  const { servicePodsEvicted, jobsRestarted, ...wall } = figuresOf(played);
+  return agreementOf({ ...wall, evicted: servicePodsEvicted + jobsRestarted }, virtual);
 }
 
 /** How the cluster of the wall clock differs from the lab's: times in seconds. */

@@ -38,6 +38,12 @@ describe("the lab on the wall clock counts", () => {
     const events = [evicted("web-1", "a", 1), evicted("job-4-1", "a", 2), evicted("api-1", "a", 3)];
     expect(figuresOf(aRecord({ events }))).toMatchObject({ servicePodsEvicted: 2, jobsRestarted: 1 });
   });
+
+  it("the most evictions from one node", () => {
+    const events = [evicted("web-1", "a", 1), evicted("web-2", "b", 2), evicted("job-4-1", "b", 3)];
+    expect(figuresOf(aRecord({ events })).evictedFromOne).toBe(2);
+    expect(figuresOf(aRecord({})).evictedFromOne).toBe(0);
+  });
 });
 
 it("scales a service by a change with replicas, and rolls it out by another", () => {
@@ -113,6 +119,12 @@ describe("both clocks agree", () => {
     // Not by all of the time of the only one.
     expect(agreementOf(run(40, 1), [run(53, 2)]).differences).toEqual([]);
     expect(agreementOf(run(40, 1), [run(54, 2)]).differences).toEqual(["nodeMinutes"]);
+  });
+
+  it("where as many more pods were evicted as one removal of this run evicts", () => {
+    const evicting = (evicted: number) => ({ ...run(40, 10, evicted), evictedFromOne: 4 });
+    expect(agreementOf(evicting(8), [run(40, 10, 4)]).differences).toEqual([]);
+    expect(agreementOf(evicting(9), [run(40, 10, 4)]).differences).toEqual(["evicted"]);
   });
 
   it.each([
