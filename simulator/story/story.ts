@@ -1,5 +1,5 @@
 import type { Terminal } from "../../cli/terminal/terminal.ts";
-import { after, type Duration, formatDuration, seconds } from "../../lambda/core/duration.ts";
+import { after, type Duration, formatDuration, hours, seconds } from "../../lambda/core/duration.ts";
 import type { Log } from "../../lambda/core/ports.ts";
 import type { Rules } from "../../lambda/core/rules.ts";
 import { readSettings } from "../../lambda/settings.ts";
@@ -80,7 +80,8 @@ async function play({ begin, output, pace, log, mode }: Play): Promise<Played> {
   try {
     const observer = new Observer(cluster, annotation, clock);
     timeline.follow((event) => narrator.report(event));
-    for (const node of plot.here) ec2.addNode(node);
+    // Not for a day, or each would have its turn at a time of the day.
+    for (const node of plot.here) ec2.addNode(node, { age: hours(2) });
     at(seconds(30), () => cluster.editNode(plot.usersOwn, { annotations: { [annotation]: "true" } }));
     for (const [service, node, pods] of running) work.place(service, node, pods);
     at(plot.first, () => work.burst(3, plot.jobLasts));

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { runStory, shownFor } from "../../simulator/story/story.ts";
 import { type Check, plot } from "../../simulator/story/verdict.ts";
 import { CollectedTerminal } from "../support/collected-terminal.ts";
@@ -55,6 +55,17 @@ describe("the story of a hold", () => {
     expect(new Set(lines).size).toBe(lines.length);
     // Leaves three seconds for the start of a slow machine.
     expect(plot.end * (shownFor(1_000) / 1_000)).toBeLessThan(12_000);
+  });
+
+  it("ends so at any time of day", async () => {
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    // It lasts for more than an hour.
+    for (let hour = 0; hour < 24; hour++) {
+      vi.setSystemTime(`2026-11-29T${String(hour).padStart(2, "0")}:00:00Z`);
+      const all = await runStory(new CollectedTerminal(), async () => {});
+      expect(all.filter(({ isKept }) => !isKept)).toEqual([]);
+    }
   });
 
   it("has no colours without a terminal", () => {
