@@ -7,7 +7,7 @@ import { asPlanned, compare, playInVirtualTime } from "../../../lab/wall-clock/v
 import { forEachConcurrent } from "../../../lambda/kubernetes/for-each-concurrent.ts";
 import { eventsOf } from "../../../report/timeline/events.ts";
 import { processTable } from "../engines/process-table.ts";
-import { until } from "../engines/processes.ts";
+import { patience, until } from "../engines/processes.ts";
 import { engineFolder } from "../runner/run-folder.ts";
 import { Shell } from "../runner/shell.ts";
 
@@ -31,12 +31,17 @@ const trials: readonly Trial[] = [
 ];
 /** Each has an API server and a Karpenter of its own, which take a third of a core while they wait. */
 const mostAtOnce = 4;
+/**
+ * Chance moves the wall clock, too: the scheduler gives a pod other room than Karpenter planned, and one node more is launched,
+ * or pods move twice. So a figure differs where it does so in each of so many plays.
+ */
+const mostPlays = 3;
 /** Plays in virtual time: other phases of Karpenter's loop and other boots decide what is launched and evicted. */
 const chances = 20;
 
 describe("the lab on the wall clock", () => {
   const shell = new Shell(engineFolder("churn"), {});
-  const all = new Map<string, Readonly<{ played: Played; virtual: readonly Counted[] }>>();
+  const all = new Map<string, PlayedOnBoth>();
   const found = (trace: string, arm: string) => {
     const one = all.get(`${trace} ${arm}`);
     if (!one) throw new Error(`${trace} was not played with ${arm}`);
@@ -45,20 +50,15 @@ describe("the lab on the wall clock", () => {
   const figures = (trace: string, arm: string) => figuresOf(found(trace, arm).played);
 
   beforeAll(async () => {
-    const play = async (trial: Trial) => {
-      const played = await playOnWallClock(trial);
-      const virtual = await playInVirtualTime(played, chances);
-      all.set(`${trial.trace} ${trial.arm}`, { played, virtual });
-    };
-    await forEachConcurrent(trials, mostAtOnce, play);
-  });
+    await forEachConcurrent(trials, mostAtOnce, async (trial) => {
+      all.set(`${trial.trace} ${trial.arm}`, await playOnBoth(trial));
+    });
+  }, 6 * patience);
   afterAll(() => shell.stop());
 
   it.each(trials)("agrees with the lab in virtual time on $trace with $arm", ({ trace, arm }) => {
-    const { played, virtual } = found(trace, arm);
-    const { line, differences } = compare(played, virtual);
-    console.log(`${trace}, ${arm}: ${line}`);
-    expect(differences, line).toEqual([]);
+    const { lines, differing } = found(trace, arm);
+    expect(differing, lines.join("\n")).toEqual([]);
   });
 
   /**
@@ -144,4 +144,24 @@ function meanOf(plays: readonly Counted[]) {
   const mean = (name: "nodeMinutes" | "launched" | "evicted") =>
     plays.reduce((sum, play) => sum + play[name] / plays.length, 0);
   return { nodeMinutes: mean("nodeMinutes"), launched: mean("launched"), evicted: mean("evicted") };
+}
+
+type PlayedOnBoth = Readonly<{
+  /** On the wall clock, the last time. */
+  played: Played;
+  virtual: readonly Counted[];
+  /** Of each play on the wall clock, its figures beside those in virtual time. */
+  lines: readonly string[];
+  /** What differed in each of them. */
+  differing: readonly string[];
+}>;
+
+async function playOnBoth(trial: Trial, before?: PlayedOnBoth): Promise<PlayedOnBoth> {
+  const played = await playOnWallClock(trial);
+  const virtual = await playInVirtualTime(played, chances);
+  const { line, differences } = compare(played, virtual);
+  console.log(`${trial.trace}, ${trial.arm}: ${line}`);
+  const differing = differences.filter((name) => before?.differing.includes(name) ?? true);
+  const all = { played, virtual, lines: [...(before?.lines ?? []), line], differing };
+  return differing.length > 0 && all.lines.length < mostPlays ? playOnBoth(trial, all) : all;
 }
