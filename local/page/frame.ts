@@ -35,7 +35,7 @@ export function drawFrame(
       ...(width && { width }),
     }),
     tables: timelineTables(timeline, clock),
-    held: heldNow(timeline, clock) + goingNow(events, { now: timeline.to, offset }),
+    held: heldNow(timeline, clock) + goingNow(events, timeline, clock),
   };
 }
 

@@ -97,19 +97,19 @@ export function heldNow({ lanes, holds, to }: Timeline, { offset }: ClockStyle):
   ].join("");
 }
 
-/** The nodes that no longer pay: when each is let go, if nothing changes, and why; and what the holds have cost and spared. */
+/** The nodes that no longer pay: when each is let go, if nothing changes, and why; and what present holds have cost and spared. */
 export function goingNow(
   events: readonly TimelineEvent[],
-  clock: Parameters<typeof formatMoment>[1],
+  { holds, to: now }: Timeline,
+  { offset }: ClockStyle,
 ): string {
   const goes = ({ isLetGo, dueAt }: NodeVerdict) =>
-    isLetGo ? "now" : dueAt ? formatMoment(dueAt.getTime(), clock) : "–";
+    isLetGo ? "now" : dueAt ? formatMoment(dueAt.getTime(), { now, offset }) : "–";
   const looks = eventsOf(events, "look");
   const rows = looks.flatMap(({ verdicts }) => verdicts.map((one) => [one.name, goes(one), one.because]));
-  const paid = paidInWords(
-    looks.map((look) => look.paid),
-    formatSpan,
-  ).join("; ");
+  const isHeld = (where: string) => holds.some(({ isOpen, scope }) => isOpen && scope === where);
+  const paying = looks.flatMap(({ where, paid }) => (isHeld(where) ? [paid] : []));
+  const paid = paidInWords(paying, formatSpan).join("; ");
   return [
     table("Nodes that no longer pay", ["Node", "Goes", "Why"], rows),
     paid && element("p", {}, escaped(`So far: ${paid}.`)),

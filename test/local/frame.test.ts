@@ -64,10 +64,12 @@ describe("what the page shows", () => {
       ...["a", "now", "superfluous for 6m; its removal is worth 5m: 5m"],
       ...["b", "12:03:10 UTC", "superfluous for 1m"],
     ]);
-    // Of two scopes.
+    // Of the scope that is held.
     expect(going).toContain(
-      "So far: superfluous nodes were held for 5 min of node time; 2 launches and up to 4 evictions spared, 2 nodes let go.",
+      "So far: superfluous nodes were held for 2 min 30 s of node time; 1 launch and up to 2 evictions spared, 1 node let go.",
     );
+    record({ kind: "hold ended", scope: "cluster", holdId: "h1", because: "it expired" });
+    expect(draw().held).not.toContain("So far");
   });
 
   it.each([
