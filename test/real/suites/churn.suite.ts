@@ -147,7 +147,7 @@ function meanOf(plays: readonly Counted[]) {
 }
 
 type PlayedOnBoth = Readonly<{
-  /** On the wall clock, the last time. */
+  /** On the wall clock, the first time: what must not happen must not happen then either. */
   played: Played;
   virtual: readonly Counted[];
   /** Of each play on the wall clock, its figures beside those in virtual time. */
@@ -162,6 +162,7 @@ async function playOnBoth(trial: Trial, before?: PlayedOnBoth): Promise<PlayedOn
   const { line, differences } = compare(played, virtual);
   console.log(`${trial.trace}, ${trial.arm}: ${line}`);
   const differing = differences.filter((name) => before?.differing.includes(name) ?? true);
-  const all = { played, virtual, lines: [...(before?.lines ?? []), line], differing };
+  const first = before ?? { played, virtual, lines: [] };
+  const all = { ...first, lines: [...first.lines, line], differing };
   return differing.length > 0 && all.lines.length < mostPlays ? playOnBoth(trial, all) : all;
 }
